@@ -27,6 +27,7 @@ const campaigns: Readonly<Record<string, () => Promise<Campaign>>> = {
   restarts: async () => (await import("./soak/services.ts")).restarts,
   upgrade: async () => (await import("./soak/services.ts")).upgrade,
   mixed: async () => (await import("./soak/mixed.ts")).default,
+  "event-loop": async () => (await import("./soak/event-loop.ts")).default,
   overload: async () => (await import("./soak/overload.ts")).default,
 };
 

@@ -1,6 +1,6 @@
 /**
  * Concurrent work: the next item of a source beside the current one, several promises of which none may outlive a failure, work that is done once for
- * all who need it, and steps that run one per turn of the event loop, so that other requests are served between two of them.
+ * all who need it, and work that is divided into turns of the event loop, so that other requests are served between two of them.
  */
 
 /** Prefetches the next item of a source while the current one is processed. Throws an error of the source when its item is due. */
@@ -54,4 +54,18 @@ export function inOwnTurn<T>(step: () => T): Promise<T> {
   const result = last.then(nextTurn).then(step);
   last = result.catch(() => undefined);
   return result;
+}
+
+/** How long the work of a request may hold the event loop before the next turn. */
+const turnMs = 4;
+
+/** Passes each item to `work`, in as many turns of the event loop as it needs, and none of them with the work of another request. */
+export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+  let startedAtMs = performance.now();
+  for (const item of items) {
+    work(item);
+    if (performance.now() - startedAtMs < turnMs) continue;
+    await inOwnTurn(() => undefined);
+    startedAtMs = performance.now();
+  }
 }

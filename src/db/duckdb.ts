@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath, resolve } from "node:path";
 import type * as Engine from "@duckdb/node-api";
+import { forEachInTurns } from "../base/concurrency.ts";
 import { type Json, type Row, textIn } from "../base/json.ts";
 import type { DuckType } from "./duck-type.ts";
 import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./sql.ts";
@@ -154,7 +155,7 @@ export class Session {
 
   /** Returns the columns of a query, chunk by chunk, as JSON values converted like those of `rows`. */
   async chunks(query: Sql): Promise<readonly ColumnValues[]> {
-    return chunksIn(await this.connection.run(render(query)));
+    return inTurns(await this.connection.run(render(query)), columnsOf);
   }
 
   /**
@@ -163,10 +164,9 @@ export class Session {
    */
   async vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
     const result = await this.connection.run(render(query));
-    return Array.from({ length: result.chunkCount }, (_, index) => {
-      const chunk = result.getChunk(index);
-      return Array.from({ length: chunk.columnCount }, (_none, column) => integersIn(chunk.getColumnVector(column)));
-    });
+    return inTurns(result, (chunk) =>
+      Array.from({ length: chunk.columnCount }, (_, column) => integersIn(chunk.getColumnVector(column))),
+    );
   }
 
   async row(query: Sql): Promise<Row | undefined> {
@@ -235,16 +235,22 @@ function integersIn(vector: Engine.DuckDBVector): Int32Array {
   throw new TypeError(`Invalid column type ${String(vector.type)}: expected INTEGER.`);
 }
 
-function tableFrom(result: Engine.DuckDBMaterializedResult): QueryResult {
+async function tableFrom(result: Engine.DuckDBMaterializedResult): Promise<QueryResult> {
   const columns = result.deduplicatedColumnNames();
-  return { columns, rows: chunksIn(result).flatMap((chunk) => rowsFrom(columns, chunk)) };
+  return { columns, rows: (await inTurns(result, (chunk) => rowsFrom(columns, columnsOf(chunk)))).flat() };
 }
 
-/** Converts a result. It is in memory already; the driver's own readers would fetch each chunk through another thread. */
-const chunksIn = (result: Engine.DuckDBMaterializedResult): readonly ColumnValues[] =>
-  Array.from({ length: result.chunkCount }, (_, index) =>
-    result.getChunk(index).convertColumns(JsonDuckDBValueConverter),
-  );
+/** Converts the chunks of a result. It is in memory already; the driver's own readers would fetch each chunk through another thread. */
+async function inTurns<T>(
+  result: Engine.DuckDBMaterializedResult,
+  convert: (chunk: Engine.DuckDBDataChunk) => T,
+): Promise<readonly T[]> {
+  const converted: T[] = [];
+  await forEachInTurns(Array(result.chunkCount).keys(), (index) => converted.push(convert(result.getChunk(index))));
+  return converted;
+}
+
+const columnsOf = (chunk: Engine.DuckDBDataChunk): ColumnValues => chunk.convertColumns(JsonDuckDBValueConverter);
 
 /** Converts columns to rows, many times faster than the driver. */
 function rowsFrom(names: readonly string[], columns: ColumnValues): readonly Row[] {

@@ -21,19 +21,27 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
+import { forEachInTurns } from "../base/concurrency.ts";
 import { isRow, type Json, type Row } from "../base/json.ts";
 import type { Column, ColumnType, Table, TableMetadata } from "../contract/tables.ts";
 import { compareBytes } from "../db/text-matching.ts";
 
-/** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
-export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {
-  const wordsOf = ({ name }: Column): readonly string[] => {
-    const words = new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : [])));
-    return [...words].sort(compareBytes);
-  };
-  const stream = new ArrowStream(columns, metadata, wordsOf);
-  const batches = rows.length === 0 ? [] : [stream.add(rows)];
-  return Buffer.concat([...batches, stream.end()]);
+/** The rows of a record batch. */
+const batchRows = 1000;
+
+/** Returns the bytes of a stream with the record batches of a table, none without rows. Its schema holds the metadata of the table. */
+export async function encodeArrow({ columns, rows, metadata }: Table): Promise<Uint8Array> {
+  const words = new Map<Column, readonly string[]>();
+  const categories = columns.filter(({ type }) => type.kind === "category");
+  await forEachInTurns(categories, (column) => {
+    const found = new Set(rows.flatMap(({ [column.name]: word }) => (typeof word === "string" ? [word] : [])));
+    words.set(column, [...found].sort(compareBytes));
+  });
+  const stream = new ArrowStream(columns, metadata, (column) => words.get(column) ?? []);
+  const bytes: Uint8Array[] = [];
+  for (let start = 0; start < rows.length; start += batchRows)
+    bytes.push(await stream.add(rows.slice(start, start + batchRows)));
+  return Buffer.concat([...bytes, stream.end()]);
 }
 
 /** A stream of record batches whose dictionaries are known before the first of them, so that the stream holds each once. */
@@ -56,12 +64,13 @@ export class ArrowStream {
   }
 
   /** Returns the bytes of a record batch, for the first one with the schema and the dictionaries. */
-  add(rows: readonly Row[]): Uint8Array {
+  async add(rows: readonly Row[]): Promise<Uint8Array> {
     const { fields } = this.schema;
-    const children = this.columns.map((column, index) => {
+    const children: Data[] = [];
+    await forEachInTurns(this.columns.entries(), ([index, column]) => {
       const { type } = fields[index] ?? topField(column, index);
       const values = rows.map((row) => row[column.name]);
-      return dataOf(type, values, column, this.dictionaries.get(column));
+      children.push(dataOf(type, values, column, this.dictionaries.get(column)));
     });
     const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children });
     this.writer.write(new RecordBatch(this.schema, data));

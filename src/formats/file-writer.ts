@@ -185,7 +185,7 @@ export class FileWriter {
     const file = await open(path, "wx");
     try {
       for (const piece of this.pieces)
-        for await (const rows of this.batchesOf(piece)) await file.writeFile(stream.add(rows));
+        for await (const rows of this.batchesOf(piece)) await file.writeFile(await stream.add(rows));
       await file.writeFile(stream.end());
     } finally {
       await file.close();

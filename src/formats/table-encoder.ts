@@ -3,11 +3,13 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
+import { forEachInTurns } from "../base/concurrency.ts";
+import type { Row } from "../base/json.ts";
 import type { Table } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
 import { fileLiteral, sql } from "../db/sql.ts";
 import { duckdbType, parquetOptions, rowsOfNdjson } from "./file-writer.ts";
-import { encodeCsv, type TableFormat } from "./table-formats.ts";
+import { csvRows, encodeCsv, type TableFormat } from "./table-formats.ts";
 
 /** Encodes tables. The module of Arrow loads with the first table that needs it. */
 export class TableEncoder {
@@ -18,8 +20,11 @@ export class TableEncoder {
   > = {
     arrow: async (table) => (await import("./arrow.ts")).encodeArrow(table),
     parquet: (table) => this.parquet.encode(table),
-    csv: async (table, isRaw) => encodeCsv(table, isRaw),
-    ndjson: async ({ rows }) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+    csv: async ({ columns, rows }, isRaw) => {
+      const header = encodeCsv({ columns, rows: [] });
+      return header + (await textOf(rows, (some) => csvRows({ columns, rows: some }, isRaw)));
+    },
+    ndjson: ({ rows }) => textOf(rows, ndjsonOf),
   };
 
   /** Returns the bytes of a table in a format. `isRaw` leaves formulas in the texts of CSV. */
@@ -34,6 +39,18 @@ export class TableEncoder {
     return this.parquet.close();
   }
 }
+
+const rowsPerText = 50;
+
+/** Returns the texts of some rows at a time, joined. */
+async function textOf(rows: readonly Row[], encode: (some: readonly Row[]) => string): Promise<string> {
+  const texts: string[] = [];
+  const starts = Array.from({ length: Math.ceil(rows.length / rowsPerText) }, (_, index) => index * rowsPerText);
+  await forEachInTurns(starts, (start) => texts.push(encode(rows.slice(start, start + rowsPerText))));
+  return texts.join("");
+}
+
+const ndjsonOf = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 /** The memory of the database that writes responses, which have at most a page of rows. */
 const encoderMemory = "256MiB";
@@ -59,7 +76,7 @@ class ParquetEncoder {
     const rowsPath = `${path}.ndjson`;
     const filePath = `${path}.parquet`;
     try {
-      await writeFile(rowsPath, rows.map((row) => `${JSON.stringify(row)}\n`).join(""), { mode: 0o600 });
+      await writeFile(rowsPath, await textOf(rows, ndjsonOf), { mode: 0o600 });
       await database.using((session) =>
         session.run(sql`
           COPY (${rowsOfNdjson(rowsPath, types)}) TO ${fileLiteral(filePath)} (${parquetOptions(metadata)})`),

@@ -69,10 +69,12 @@ interface NamedRows extends Pick<Table, "rows"> {
 }
 
 /** Returns the text of a file with a header. `isRaw` leaves texts unchanged. */
-export function encodeCsv({ columns, rows }: NamedRows, isRaw = false): string {
-  const cells = rows.map((row) => columns.map(({ name }) => cellOf(row[name], isRaw)));
-  return csvLines([columns.map(({ name }) => name), ...cells]);
-}
+export const encodeCsv = (table: NamedRows, isRaw = false): string =>
+  csvLines([table.columns.map(({ name }) => name)]) + csvRows(table, isRaw);
+
+/** Returns the lines of a table without the header. */
+export const csvRows = ({ columns, rows }: NamedRows, isRaw: boolean): string =>
+  csvLines(rows.map((row) => columns.map(({ name }) => cellOf(row[name], isRaw))));
 
 /** Returns the lines of rows. A cell of undefined is empty, one of an empty text is quoted. */
 export const csvLines = (rows: readonly (readonly (string | undefined)[])[]): string =>

@@ -3,6 +3,7 @@
  * table of operations that have one.
  */
 import { redactKeys } from "../accounts/keys/api-key.ts";
+import { forEachInTurns } from "../base/concurrency.ts";
 import type { Json, Row } from "../base/json.ts";
 import { type Table, tableColumns } from "../contract/tables.ts";
 import type { AnswerOf, OperationId, QueryOf } from "../contract/types.ts";
@@ -187,14 +188,19 @@ export function tableRowsOf(id: OperationId, data: Json | object): readonly Row[
 }
 
 /** Returns the result of an operation as a table, with `meta` and `pagination` as its metadata. */
-export function resultTable<Id extends EndpointId>(id: Id, query: QueryOf<Id>, result: Result): Table {
+export async function resultTable<Id extends EndpointId>(id: Id, query: QueryOf<Id>, result: Result): Promise<Table> {
   const rule: TableRule<Id> | undefined = rules[id];
   if (rule === undefined) throw new TypeError(`No table of ${id}: expected a row in src/operations/result.ts.`);
   const { meta, pagination } = result;
   const selected = rule.select === undefined ? undefined : new Set(rule.select(query));
+  const data = dataOf(result);
+  const rows: Row[] = [];
+  await forEachInTurns(Array.isArray(data) ? data.map((item: Json) => [item]) : [data], (some) =>
+    rows.push(...(tableRowsOf(id, some) ?? [])),
+  );
   return {
     columns: tableColumns(id).filter(({ name }) => selected?.has(name) ?? true),
-    rows: tableRowsOf(id, dataOf(result)) ?? [],
+    rows,
     metadata: {
       "carquet.meta": JSON.stringify(meta),
       ...(pagination === undefined ? {} : { "carquet.pagination": JSON.stringify(pagination) }),

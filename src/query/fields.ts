@@ -113,33 +113,6 @@ function storedField(attribute: string): StoredField {
   return { table, index: formats[table].indexOf(origin.of === "facts" ? attribute : origin.column) };
 }
 
-export interface StoredTexts {
-  /** The columns that rows need. */
-  readonly columns: readonly ServedColumn[];
-  /** Returns the stored JSON of the attributes of a row. */
-  readonly textsOf: (facts: JsonRow) => readonly string[];
-  /** Returns the value of stored JSON; of tokens, their words. */
-  readonly valueIn: (attribute: AttributeName, text: string | undefined) => Json;
-}
-
-/** Returns how attributes are compared by their stored JSON: equal texts are equal values. */
-export function storedTextsOf(attributes: readonly AttributeName[], dimensions: Dimensions): StoredTexts {
-  const stored = attributes.map(storedField);
-  return {
-    columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...attributes.filter(isListingColumn)])],
-    textsOf: (facts) => {
-      const listing = joinedListing(facts, dimensions);
-      const texts: string[] = [];
-      for (const { table, index } of stored) texts.push(listing[table][index] ?? "null");
-      return texts;
-    },
-    valueIn: (attribute, text) => {
-      const value = parseJsonValue(text);
-      return isTokens(attribute) ? dimensions.wordsOf(value) : value;
-    },
-  };
-}
-
 const isTokens = (field: string): boolean => flatColumns[field]?.of === "tokens";
 
 const joinedListing = (facts: JsonRow, dimensions: Dimensions): JoinedListing => ({

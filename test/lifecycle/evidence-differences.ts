@@ -31,6 +31,7 @@ export async function evidenceDifferences(
       };
       compare("decisions", decisionLines(steps), expected);
       compare("claims", claimLines(steps, expectedDays), expectedClaimLines(vin, expectedDays));
+      compare("numbers", numberLines(steps), expectedNumberLines(vin, expectedDays));
       compare("status", status, statusAfter(expected));
       compare(
         "confirmed",
@@ -81,6 +82,34 @@ const decisionLines = (steps: readonly EvidenceStep[]): Lines =>
   steps
     .filter(({ event }) => ["listed", "returned", "missing", "sold", "ended"].includes(event))
     .map(({ day, event, dealer_id }) => `${day} ${event} ${dealer_id}`);
+
+/** Returns what the steps of sold and ended listings count, beside the thresholds. */
+const numberLines = (steps: readonly EvidenceStep[]): Lines =>
+  steps
+    .filter(({ event, rule }) => (event === "sold" || event === "ended") && rule !== "superseded")
+    .map(({ day, event, facts }) => `${day} ${event} ${facts.map((fact) => Object.values(fact).join(" ")).join(", ")}`);
+
+const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 86_400_000;
+
+function expectedNumberLines(vin: string, days: readonly OracleDay[]): Lines {
+  return days.flatMap(({ day, sold, ended }) => {
+    const of = (event: "sold" | "ended") => (one: OracleListing) => {
+      const isSold = event === "sold";
+      const facts: readonly (readonly [string, number, number | null])[] = [
+        ["days_absent", daysBetween(one.lastSeen, day), isSold ? 3 : null],
+        ["feeds_without", one.feedsWithout, isSold ? 3 : null],
+        ["days_seen", one.daysSeen, isSold ? 2 : null],
+        ...(isSold ? [] : [["days_missing", daysBetween(one.missingSince ?? day, day), 90] as const]),
+      ];
+      return `${day} ${event} ${facts.map((fact) => fact.join(" ")).join(", ")}`;
+    };
+    const isOf = (one: OracleListing): boolean => one.vin === vin;
+    return [
+      ...sold.filter(isOf).map(of("sold")),
+      ...ended.filter((one) => isOf(one) && one.missingSince !== null).map(of("ended")),
+    ];
+  });
+}
 
 function statusAfter(events: Lines): string {
   const event = events.at(-1)?.split(" ")[1] ?? "";

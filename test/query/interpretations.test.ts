@@ -296,3 +296,12 @@ test("a question that is composed of filters is interpreted as these, and finds 
     assert.equal(await totalOf(found.url, { limit: "1", vin_pattern: listing.vin }), 1, q);
   }
 });
+
+test("cities of the same name are alternatives from a tenth of the inhabitants of the largest one on", async () => {
+  const alternativesOf = async (question: string): Promise<readonly string[]> =>
+    (await interpreted(question)).ambiguous.flatMap(({ alternatives }) => alternatives.map(({ value }) => value));
+  // 78,827 of 783,998 inhabitants, and 33,533 of 337,059.
+  assert.ok((await alternativesOf("within 50 miles of portland")).includes("Portland, ME"));
+  const ofRichmond = await alternativesOf("within 50 miles of richmond");
+  assert.ok(ofRichmond.length > 0 && !ofRichmond.includes("Richmond, KY"), ofRichmond.join("; "));
+});

@@ -76,3 +76,24 @@ for (const [name, version] of Object.entries(sources))
         counts,
       );
     });
+
+/** Cars 1 and 2 spell a feature differently; the third has it in both spellings, and lacks another one. */
+const equipped = await temporaryFolder(fileScope);
+await writeFeeds(equipped, "2026-11-19", {
+  dealers: [{ dealer_id: owner, name: "A dealer" }],
+  inventory: [
+    "alpha|beta|gamma|delta",
+    "alpha|beta|gamma|DELTA|epsilon",
+    "alpha|beta|Delta|delta|DELTA",
+    "alpha|beta|gamma",
+  ].map((features, n) => car(50 + n, owner, { features })),
+});
+const { lake: equippedLake } = await createLake(fileScope, equipped);
+
+for (const options of [{}, { hasServingFiles: false }])
+  test(`four features, one of them in several spellings, are found together ${JSON.stringify(options)}`, async () => {
+    const version = await openVersion(fileScope, equippedLake, options);
+    const body = await answerPath(version, "/v1/listings?features=alpha,beta,gamma,delta&fields=vin");
+    const found = isObject(body) && Array.isArray(body.data) ? body.data.filter(isObject) : [];
+    assert.deepEqual(found.map(({ vin }) => vin).sort(), [vinOf(50), vinOf(51)]);
+  });

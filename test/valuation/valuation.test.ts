@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
+import { integerLiteral } from "../../src/db/sql.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
 import { describedOfListing, subjectColumns } from "../../src/query/valuation/subject.ts";
-import { nearness, ratings, rules } from "../../src/valuation/rules.ts";
+import { nearness, ratingOf, ratings, rules } from "../../src/valuation/rules.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { openVersion } from "../support/versions.ts";
@@ -90,6 +91,31 @@ test("ratings follow from prices and intervals, are counted, found and sorted", 
     page.map(({ price, market_value }) => Number(price) / Number(market_value)),
     best,
   );
+});
+
+test("prices at either end of the interval are within it: not great, and not high", async () => {
+  const subject = active.find((row) => row.inventory_type === "used" && row.value_step === "trim") ?? assert.fail();
+  const { year, make, model, trim, miles } = subject;
+  const vehicle = { year, make, model, trim, miles, inventory_type: "used", limit: 1 };
+  const valuationAt = async (price: number | undefined) => {
+    const parameters = Object.entries({ ...vehicle, ...(price === undefined ? {} : { price }) });
+    const query = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)]));
+    return (await client.getBody("findComparables", `/v1/comparables?${query}`)).data.valuation;
+  };
+  const { market_value: value, market_value_low, market_value_high } = await valuationAt(undefined);
+  const low = Number(market_value_low);
+  const high = Number(market_value_high);
+  for (const [price, rating] of [
+    [low - 1, "great"],
+    [low, "good"],
+    [high, "fair"],
+    [high + 1, "high"],
+  ] as const) {
+    assert.equal((await valuationAt(price)).value_rating, rating, `${price} of ${low} to ${high}`);
+    const ends = { value: integerLiteral(Number(value)), low: integerLiteral(low), high: integerLiteral(high) };
+    const [row] = await queryLake(lake, `SELECT ${ratingOf(integerLiteral(price), ends).text} AS rating`);
+    assert.equal(row?.rating, rating, `${price} of ${low} to ${high} in SQL`);
+  }
 });
 
 type Comparables = AnswerOf<"findComparables">["data"];

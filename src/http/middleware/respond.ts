@@ -87,7 +87,7 @@ function presenterOf<Id extends EndpointId>(
     },
   };
 
-  function contentOf({ result, json }: ComputedResult): Buffer | Promise<Buffer> {
-    return format === "json" ? json : encoder.encode(format, resultTable(id, request.query, result), isRaw);
+  async function contentOf({ result, json }: ComputedResult): Promise<Buffer> {
+    return format === "json" ? json : encoder.encode(format, await resultTable(id, request.query, result), isRaw);
   }
 }

@@ -2,20 +2,18 @@
  * Changes: the listings whose state or attributes differ between an older version of the lake and a newer one, in pages. Applied to the market of the
  * older version, all changes yield that of the newer one.
  *
- * A page takes one statement over narrow columns of the rows that can differ; whether a listing has changed is decided on the stored JSON of
- * the page's rows alone.
+ * A page takes one statement over narrow columns of the rows that can differ. The engine compares the content of a batch of them, and reads its listings,
+ * so that the event loop only joins texts.
  */
 import { nextTurn } from "../../base/concurrency.ts";
 import { type Json, type Row, textIn } from "../../base/json.ts";
-import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
-import type { Manifest } from "../../lake/manifest.ts";
-import type { ServedColumn } from "../../lake/served-columns.ts";
+import { parseJsonValue } from "../../lake/json-row.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
-import type { LakeVersion, Listings } from "../../serving/lake-version.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { ListingState } from "../../serving/listing-files.ts";
-import { type ListingField, type StoredTexts, serializerOf, storedTextsOf } from "../fields.ts";
-import { attributesOf, comparedNames, differencesOf, filesOfPair } from "./pair-rows.ts";
+import { type ListingField, serializerOf } from "../fields.ts";
+import { attributesOf, comparedNames, differencesOf, filesOfPair, newerListings } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
 
 /** The position of a change in the order of a feed: the day since which it holds, then the listing's id. */
@@ -62,8 +60,11 @@ interface ChangesPage {
   readonly hasMore: boolean;
 }
 
-/** How many rows are read before other requests have their turn. */
-const batchRows = 100;
+/** The most bytes of the changes on a page; a larger change is a page alone. */
+const pageBytesMax = 256 * 1024;
+
+/** How many changes are compared in a statement and serialized in a turn of the event loop: about a page of default fields. */
+const batchRows = 250;
 
 /** Returns a page of the changes between a version and an older one, and whether there are more. */
 export async function changesOf(
@@ -72,28 +73,31 @@ export async function changesOf(
   request: ChangesRequest,
 ): Promise<ChangesPage> {
   const { limit } = request;
-  const changes: Change[] = [];
+  const texts: string[] = [];
+  let bytes = 0;
+  let last: ChangePosition | undefined;
   let { after } = request;
-  let isComplete = false;
   // What differs in columns that are not compared is left out afterwards. If that leaves too few, the engine compares all columns of the rest.
-  for (let isHashed = !pair.isContinued; !isComplete && changes.length <= limit; isHashed = true) {
-    const size = isHashed ? limit + 1 - changes.length : 2 * limit;
+  for (let isHashed = !pair.isContinued; ; isHashed = true) {
+    const size = isHashed ? limit + 1 - texts.length : 2 * limit;
     const query = differencesOf(pair, version.folder, { ...request, after, limit: size, isHashed });
     const found = (await version.rowsFrom(filesOfPair(pair), query)).map(differenceIn);
-    for (let from = 0; from < found.length && changes.length <= limit; ) {
-      const end = from + Math.max(batchRows, limit + 1 - changes.length);
-      changes.push(...(await changesAmong(found.slice(from, end), pair, version)));
-      from = end;
+    for (let from = 0; from < found.length; from += batchRows) {
+      const changes = await changesAmong(found.slice(from, from + batchRows), pair, version);
+      const listings = await listingsAfter(changes, pair, version, request);
+      for (const change of changes) {
+        const text = `${JSON.stringify(change).slice(0, -1)},"listing":${listings.get(change.id) ?? null}}`;
+        bytes += Buffer.byteLength(text) + 1;
+        const isFull = texts.length === limit || (texts.length > 0 && bytes > pageBytesMax);
+        if (isFull) return { texts, last, hasMore: true };
+        texts.push(text);
+        last = change;
+      }
+      await nextTurn();
     }
-    isComplete = found.length < size;
+    if (found.length < size) return { texts, last, hasMore: false };
     after = found.at(-1);
   }
-  const page = changes.slice(0, limit);
-  const listings = await listingsAfter(page, version, request);
-  const texts = page.map(
-    (change) => `${JSON.stringify(change).slice(0, -1)},"listing":${listings.get(change.id) ?? null}}`,
-  );
-  return { texts, last: page.at(-1), hasMore: changes.length > limit };
 }
 
 const stateIn = (row: Row, name: string): ListingState | null => (row[name] ?? null) as ListingState | null;
@@ -115,13 +119,10 @@ async function changesAmong(
   pair: VersionPair,
   version: LakeVersion,
 ): Promise<readonly Change[]> {
-  const inBoth = found.filter(({ state, state_before }) => state === state_before);
-  const values = new Map<string, Pick<Change, "before" | "after"> | undefined>();
-  for (const state of new Set(inBoth.flatMap((one) => one.state ?? []))) {
-    const ids = idsIn(inBoth, state);
-    const { older, newer, valueIn } = await attributesOfBoth(pair, version, state, ids);
-    for (const id of ids) values.set(id, differingValues(older.get(id), newer.get(id), valueIn));
-  }
+  const ids = found.flatMap(({ id, state, state_before }) => (state === state_before ? [id] : []));
+  const query = attributesOf(pair, version.folder, ids);
+  const rows = ids.length === 0 ? [] : await version.rowsFrom(filesOfPair(pair), query);
+  const values = new Map(rows.map((row) => [textIn(row, "id"), differingValues(row)]));
   return found.flatMap((difference): readonly Change[] => {
     const { id, state, state_before } = difference;
     const differing = state === state_before ? values.get(id) : { before: {}, after: {} };
@@ -132,86 +133,33 @@ async function changesAmong(
 const idsIn = (found: readonly Difference[], state: ListingState): readonly string[] =>
   found.flatMap((one) => (one.state === state ? [one.id] : []));
 
-/** The JSON of compared attributes, in the order of `comparedNames`. */
-type Texts = readonly string[];
-
-/** Returns the values of the attributes whose texts differ; undefined if none do. */
-function differingValues(
-  older: Texts = [],
-  newer: Texts = [],
-  valueIn: StoredTexts["valueIn"],
-): Pick<Change, "before" | "after"> | undefined {
+/** Returns the values of the attributes that differ. A row has the JSON of each compared attribute in a line, in both versions. */
+function differingValues(row: Row): Pick<Change, "before" | "after"> {
   const before: Record<string, Json> = {};
   const after: Record<string, Json> = {};
-  let isOther = false;
-  for (let index = 0; index < comparedNames.length; index += 1) {
-    const name = comparedNames[index];
-    if (name === undefined || older[index] === newer[index]) continue;
-    isOther = true;
-    before[name] = valueIn(name, older[index]);
-    after[name] = valueIn(name, newer[index]);
+  const older = textIn(row, "older").split("\n");
+  const newer = textIn(row, "newer").split("\n");
+  for (const [index, name] of comparedNames.entries()) {
+    if (older[index] === newer[index]) continue;
+    before[name] = parseJsonValue(older[index]);
+    after[name] = parseJsonValue(newer[index]);
   }
-  return isOther ? { before, after } : undefined;
-}
-
-interface AttributesOfBoth {
-  readonly older: ReadonlyMap<string, Texts>;
-  readonly newer: ReadonlyMap<string, Texts>;
-  readonly valueIn: StoredTexts["valueIn"];
-}
-
-/** Returns the compared attributes that listings have in both versions: both as the row store, or both as the engine has them. */
-async function attributesOfBoth(
-  { before, isContinued }: VersionPair,
-  version: LakeVersion,
-  state: ListingState,
-  ids: readonly string[],
-): Promise<AttributesOfBoth> {
-  if (isContinued && state === "active") {
-    const { columns, textsOf, valueIn } = storedTextsOf(comparedNames, version.dimensions);
-    const textsOn = (day: string): Promise<ReadonlyMap<string, Texts>> =>
-      readListings(version.activeOn(day), ids, columns, textsOf);
-    return { older: await textsOn(before.as_of), newer: await textsOn(version.manifest.as_of), valueIn };
-  }
-  const textsIn = async (manifest: Manifest, isForeign: boolean): Promise<ReadonlyMap<string, Texts>> => {
-    const [files, query] = attributesOf({ manifest, isForeign }, version.folder, state, ids);
-    const rows = await version.rowsFrom(files, query);
-    return new Map(rows.map((row) => [textIn(row, "id"), textIn(row, "attributes").split("\n")]));
-  };
-  return {
-    older: await textsIn(before, !isContinued),
-    newer: await textsIn(version.manifest, false),
-    valueIn: (_name, text) => parseJsonValue(text),
-  };
-}
-
-/** Reads rows in batches, and converts each. */
-async function readListings<T>(
-  listings: Listings,
-  ids: readonly string[],
-  columns: readonly ServedColumn[],
-  convert: (row: JsonRow) => T,
-): Promise<ReadonlyMap<string, T>> {
-  const found = new Map<string, T>();
-  for (let from = 0; from < ids.length; from += batchRows) {
-    const batch = ids.slice(from, from + batchRows);
-    const rows = await listings.read(batch, columns);
-    for (const [index, row] of rows.entries()) found.set(batch[index] ?? "", convert(row));
-    await nextTurn();
-  }
-  return found;
+  return { before, after };
 }
 
 /** Returns the listings of the newer version that a search returns, each as JSON text of schema `ListingSummary`. */
 async function listingsAfter(
   changes: readonly Change[],
+  pair: VersionPair,
   version: LakeVersion,
   { fields, origin }: ChangesRequest,
 ): Promise<ReadonlyMap<string, string>> {
-  const listings = { active: version.activeOn(version.manifest.as_of), sold: version.soldSince(undefined) };
-  const read = (status: "active" | "sold"): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>();
+  for (const status of ["active", "sold"] as const) {
+    const ids = idsIn(changes, status);
     const { columns, serialize } = serializerOf(fields, { status, origin }, version.dimensions);
-    return readListings(listings[status], idsIn(changes, status), columns, serialize);
-  };
-  return new Map([...(await read("active")), ...(await read("sold"))]);
+    const rows = await version.scan(newerListings(pair, status), ids, columns);
+    for (const [index, row] of rows.entries()) found.set(ids[index] ?? "", serialize(row));
+  }
+  return found;
 }

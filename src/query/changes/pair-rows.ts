@@ -104,24 +104,25 @@ function withDimensions(dimensions: Manifest | undefined, folder: string, query:
   return sql`WITH ${join([...relations, sql`tokens_in_order AS (${tokensInOrder})`])} ${query}`;
 }
 
-/** Selects the listings of a side with `state`, `since`, `matches`, and perhaps `content`, the hash of their attributes. */
-function listingsOf(
-  { inventories, dimensions, since }: Side,
-  folder: string,
-  { filters, isHashed }: DifferenceRequest,
-): Sql {
+/** Selects the rows of a side as listings, with `listing_state` and `since`. */
+function rowsOfSide({ inventories, since }: Side, folder: string): Sql {
   const relations = Object.entries(inventories).map(([state, inventory]) => {
     const extra = [sql`${literal(state)} AS listing_state`, sql`${sinceOf[state as ListingState]} AS since`];
     const rows = unorderedListings(inventory, { folder, hasFeeds: false }, extra);
     const isLater = since !== undefined && (state === "active" || state === "sold");
     return isLater ? sql`FROM (${rows}) WHERE since > DATE ${literal(since)}` : rows;
   });
-  const rows = sql`SELECT *, ${matchesAll(filters)} AS matches FROM (${join(relations, sql` UNION ALL BY NAME `)})`;
+  return join(relations, sql` UNION ALL BY NAME `);
+}
+
+/** Selects the listings of a side with `state`, `since`, `matches`, and perhaps `content`, the hash of their attributes. */
+function listingsOf(side: Side, folder: string, { filters, isHashed }: DifferenceRequest): Sql {
+  const rows = sql`SELECT *, ${matchesAll(filters)} AS matches FROM (${rowsOfSide(side, folder)})`;
   const columns = sql`id, vin, listing_state, since, price, matches`;
   const facts = isHashed
     ? sql`SELECT ${columns}, ${contentHash} AS content FROM (${rows}) AS facts ${starJoins}`
     : sql`SELECT ${columns} FROM (${rows})`;
-  return withDimensions(dimensions, folder, facts);
+  return withDimensions(side.dimensions, folder, facts);
 }
 
 const attributeValue = (name: AttributeName): Sql => {
@@ -160,26 +161,25 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
     ORDER BY day, id LIMIT ${integerLiteral(limit)}`;
 }
 
-/** A version whose listings are read; it is foreign if its keys mean something else than those of the engine's tables. */
-interface AttributesSource {
-  readonly manifest: Manifest;
-  readonly isForeign: boolean;
-}
-
 const attributeRow = new JsonRowFormat(Object.fromEntries(comparedNames.map((name) => [name, attributeValue(name)])));
 
-/** Returns a query for some listings in a state of a version, `id` and the JSON of each compared attribute in a line of `attributes`, and the files that it reads. */
-export function attributesOf(
-  { manifest, isForeign }: AttributesSource,
-  folder: string,
-  state: ListingState,
-  ids: readonly string[],
-): readonly [readonly LakeFile[], Sql] {
-  const inventory = { ...inventoriesOf(manifest)[state], valuations: [] };
-  const isWanted = sql`id IN (${join(ids.map(literal))})`;
-  const query = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes
-    FROM (SELECT * FROM (${unorderedListings(inventory, { folder, hasFeeds: false })}) WHERE ${isWanted}) AS facts ${starJoins}`;
-  const dimensions = isForeign ? manifest : undefined;
-  const files = [...inventory.files, ...(isForeign ? dimensionFiles(manifest) : [])];
-  return [files, withDimensions(dimensions, folder, query)];
+/**
+ * Returns a query for those of some listings in both versions whose content differs: `id`, and the JSON of each compared attribute in a line of `older` and
+ * `newer`.
+ */
+export function attributesOf(pair: VersionPair, folder: string, ids: readonly string[]): Sql {
+  const [older, newer] = sidesOf(pair).map((side) => {
+    const rows = sql`SELECT * FROM (${rowsOfSide(side, folder)}) WHERE id IN (${join(ids.map(literal))})`;
+    const texts = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
+    return withDimensions(side.dimensions, folder, texts);
+  }) as [Sql, Sql];
+  return sql`
+    SELECT id, older.attributes AS older, newer.attributes AS newer FROM (${older}) AS older JOIN (${newer}) AS newer USING (id)
+    WHERE  older.attributes <> newer.attributes`;
+}
+
+/** Returns the listings of the newer version in a state, of the files in which the older one's can differ. */
+export function newerListings(pair: VersionPair, state: ListingState): Inventory {
+  const [, { inventories }] = sidesOf(pair);
+  return { ...inventoriesOf(pair.after)[state], files: inventories[state].files };
 }

@@ -4,6 +4,7 @@
  * Levels describe the last day of an interval that has a snapshot, flows add up the events of its days. For each facet, one request to the trend
  * source measures all levels, another one counts all events.
  */
+import { forEachInTurns } from "../../base/concurrency.ts";
 import { calendarMonth, plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
@@ -186,17 +187,18 @@ interface MeasuredSeries {
 async function measureSeries(plan: SeriesPlan, source: TrendSource) {
   const { intervals, metrics } = plan;
   const facets: readonly (CountedName | undefined)[] = plan.query.facet ?? [undefined];
-  const series = await Promise.all(facets.map((facet) => measure(plan, source, facet)));
-  return series.flat().map(({ facet, value, ...measured }) => ({
-    facet,
-    value,
-    // Spreading each of many thousand points takes as long as all other work on them.
-    points: intervals.map((interval) => {
-      const { start, end, days, levelDay: level_day } = interval;
-      const values = metrics.map((metric) => ({ name: metric.name, ...metricValue(metric, interval, measured, plan) }));
-      return { start, end, days, level_day, metrics: values };
-    }),
-  }));
+  const measured = await Promise.all(facets.map((facet) => measure(plan, source, facet)));
+  // Spreading each of many thousand points takes as long as all other work on them.
+  const pointOf = (interval: TrendInterval, of: MeasuredSeries) => {
+    const { start, end, days, levelDay: level_day } = interval;
+    const values = metrics.map((metric) => ({ name: metric.name, ...metricValue(metric, interval, of, plan) }));
+    return { start, end, days, level_day, metrics: values };
+  };
+  const series: (Pick<MeasuredSeries, "facet" | "value"> & { readonly points: ReturnType<typeof pointOf>[] })[] = [];
+  await forEachInTurns(measured.flat(), (of) => {
+    series.push({ facet: of.facet, value: of.value, points: intervals.map((interval) => pointOf(interval, of)) });
+  });
+  return series;
 }
 
 /** Measures the series of a facet; without one, a single series. */

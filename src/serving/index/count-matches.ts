@@ -4,7 +4,7 @@
  *
  * Statistics and metrics take one statement over all indexes. Values are counted by one statement for each index: their ids differ.
  */
-import { inOwnTurn } from "../../base/concurrency.ts";
+import { forEachInTurns, inOwnTurn } from "../../base/concurrency.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
@@ -60,16 +60,14 @@ export async function countValues(indexed: IndexedListings, request: CountReques
   const { attributes, limit, sort, filters } = request;
   const parts = matchesIn(indexed.contexts, filters);
   const { total, summaries, ranges, counts } = await countParts(indexed, parts, request);
-  const values = await inOwnTurn(() =>
-    attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
-      attribute,
-      chooseValues(counts, attribute, { limit, sort }),
-    ]),
+  const values = new Map<CountedName, readonly ValueCount[]>();
+  await forEachInTurns(attributes, (attribute) =>
+    values.set(attribute, chooseValues(counts, attribute, { limit, sort })),
   );
   return {
     total,
     summaries,
-    values: new Map(values),
+    values,
     ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
   };
 }

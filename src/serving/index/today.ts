@@ -1,5 +1,5 @@
 /** The listings of the published day, in the index of today: a page takes one statement that fetches the ranks of all matches. */
-import { createOnce } from "../../base/concurrency.ts";
+import { createOnce, forEachInTurns } from "../../base/concurrency.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, type Sql, sql } from "../../db/sql.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
@@ -7,7 +7,7 @@ import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import { IndexSource, withSortValue } from "./index-source.ts";
-import { choosePage, countOf, keyedChunksOf } from "./page.ts";
+import { choosePage, countOf, type KeyedChunk, keyedChunksOf } from "./page.ts";
 import { overMatches } from "./where.ts";
 
 export class TodaySource extends IndexSource {
@@ -25,7 +25,8 @@ export class TodaySource extends IndexSource {
     if (order.by === "distance") {
       const distanceOf = part.context.dealers.distancesFrom(order.origin);
       const parts = keyedChunksOf(await this.columnsOf(part, sql`dealer, position`));
-      const keyed = parts.map(([dealers, positions]) => [dealers.map(distanceOf), positions] as const);
+      const keyed: KeyedChunk[] = [];
+      await forEachInTurns(parts, ([dealers, positions]) => keyed.push([dealers.map(distanceOf), positions]));
       return { total: countOf(parts), keys: choosePage(keyed, offset, limit) };
     }
     const positions = await this.positions.of(order.sort);

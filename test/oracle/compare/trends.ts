@@ -36,7 +36,7 @@ async function trendOf(client: Client, filters: Query, parameters: Readonly<Reco
 
 /** Compares the points of all makes; returns how many of them have listings. */
 async function compareLevels(client: Client, { snapshots }: OracleInventory, filters: Query): Promise<number> {
-  const trend = await trendOf(client, filters, { metric: "count,price.p25", facet: "make", facet_limit: "50" });
+  const trend = await trendOf(client, filters, { metric: "count,price.p25", facet: "make", facet_limit: "40" });
   let compared = 0;
   for (const day of snapshots.keys()) {
     const query: Query = new Map([

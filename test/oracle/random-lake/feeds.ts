@@ -34,7 +34,9 @@ interface RandomCar {
   readonly added: string[];
 }
 
-const firstDay = "2026-05-22";
+const firstDay = "2025-11-22";
+/** Days from the first feeds to the second ones: no window of the definitions is longer than the history. */
+const firstGap = 181;
 
 const probabilities = {
   fromTheStart: 0.6,
@@ -57,7 +59,7 @@ export function randomFeeds({ seed, days, cars: count, unknown = [] }: RandomFee
   const cars = Array.from({ length: count }, (_, number) => randomCar(chance, number, dealers, days));
   let day = firstDay;
   return Array.from({ length: days }, (_, order) => {
-    if (order > 0) day = plusDays(day, chance.pick([1, 4, 6, 6]));
+    if (order > 0) day = plusDays(day, order === 1 ? firstGap : chance.pick([1, 4, 6, 6]));
     const before = dealers;
     dealers = dealers.map(({ joins, row }) => {
       const isChanging = joins < order && chance.happens(probabilities.dealerChanges);

@@ -29,15 +29,16 @@ const controls: Probabilities = { sort: 0.7, limit: 0.6, offset: 0.4, fields: 0.
 const byPageControls: Probabilities = { ...controls, limit: 0, offset: 0, per_page: 0.6, page: 0.5 };
 const byPageShare = 0.08;
 
-const filters = Object.keys(draws).filter((name) => modes[name] === undefined && byPageControls[name] === undefined);
+const allFilters = Object.keys(draws).filter((name) => modes[name] === undefined && byPageControls[name] === undefined);
 const filtersMax = 5;
 
 /** Yields random requests for pages of listings. */
 export function* randomRequests(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
+  const filterNames = filterDeck(chance);
   for (let index = 0; index < count; index += 1) {
     const isByPage = chance.happens(byPageShare);
-    const names = [...filterNames(chance), ...pickByProbability(chance, isByPage ? byPageControls : controls)];
+    const names = [...filterNames(), ...pickByProbability(chance, isByPage ? byPageControls : controls)];
     const operation = isByPage ? "searchListingsByPage" : "searchListings";
     yield { operation, query: randomQuery(chance, inventory, names) };
   }
@@ -45,8 +46,9 @@ export function* randomRequests(inventory: OracleInventory, { seed, count }: Req
 
 export function* randomFacets(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
+  const filterNames = filterDeck(chance);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const filtered = randomQuery(chance, inventory, filterNames(chance));
+    const filtered = randomQuery(chance, inventory, filterNames());
     yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance, filtered)]) };
   }
 }
@@ -54,8 +56,9 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
 /** Yields random requests for groups of one to three attributes, with up to five metrics. */
 export function* randomGroups(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
+  const filterNames = filterDeck(chance);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const filtered = randomQuery(chance, inventory, filterNames(chance).slice(0, chance.pick([1, 2, 9])));
+    const filtered = randomQuery(chance, inventory, filterNames().slice(0, chance.pick([1, 2, 9])));
     const query = new Map([...filtered, ...groupParameters(chance, filtered)]);
     if (isValid(query)) yield { operation: "getGroups", query };
   }
@@ -99,8 +102,10 @@ function metricName(chance: Chance, supplyShare: number, measured: readonly stri
 
 export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
+  const ofTrends = (name: string): boolean => hasParameter("getTrends", name);
+  const filterNames = filterDeck(chance, allFilters.filter(ofTrends));
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const names = filterNames(chance).filter((name) => hasParameter("getTrends", name));
+    const names = filterNames().filter(ofTrends);
     const filtered = randomQuery(chance, inventory, chance.happens(0.5) ? names.slice(0, 1) : names);
     yield { operation: "getTrends", query: new Map([...filtered, ...trendParameters(chance, inventory)]) };
   }
@@ -109,14 +114,25 @@ export function* randomTrends(inventory: OracleInventory, { seed, count }: Reque
 /** Yields random queries with filters and a mode only. */
 export function* randomFilters(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<Query> {
   const chance = new Chance(seed);
+  const filterNames = filterDeck(chance);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    yield randomQuery(chance, inventory, filterNames(chance));
+    yield randomQuery(chance, inventory, filterNames());
   }
 }
 
-function filterNames(chance: Chance): readonly string[] {
-  const max = chance.integer(0, filtersMax);
-  return [...pickByProbability(chance, modes), ...Array.from({ length: max }, () => chance.pick(filters))];
+/** Returns a function that draws modes and filters: each filter once before one is drawn again, so that no generator leaves any out. */
+function filterDeck(chance: Chance, filters = allFilters): () => readonly string[] {
+  let deck: readonly string[] = [];
+  return () => {
+    const count = chance.integer(0, filtersMax);
+    if (deck.length < count) {
+      const ranked = filters.map((name) => [chance.next(), name] as const).sort(([one], [other]) => one - other);
+      deck = [...deck, ...ranked.map(([, name]) => name)];
+    }
+    const drawn = deck.slice(0, count);
+    deck = deck.slice(count);
+    return [...pickByProbability(chance, modes), ...drawn];
+  };
 }
 
 function pickByProbability(chance: Chance, likelihood: Probabilities): readonly string[] {

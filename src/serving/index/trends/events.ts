@@ -1,4 +1,5 @@
 /** Counts the events of listings by day in search indexes. A listing counts with its last observed values. */
+import { forEachInTurns } from "../../../base/concurrency.ts";
 import { epochDay } from "../../../base/day.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
@@ -33,9 +34,11 @@ export async function countEvents(
       }),
     ),
   );
-  return windows.flatMap(({ event, start, end }, window) =>
-    [...(days.get(event)?.between(start, end) ?? [])].map(([key, count]) => ({ window, key, count })),
-  );
+  const found: EventCount[] = [];
+  await forEachInTurns(windows.entries(), ([window, { event, start, end }]) => {
+    for (const [key, count] of days.get(event)?.between(start, end) ?? []) found.push({ window, key, count });
+  });
+  return found;
 }
 
 /** Returns the smallest range of days that contains all windows. */
@@ -58,7 +61,7 @@ async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, 
   const found = sql`SELECT ${idOf(attribute)} AS id, ${isDrop ? sql`position` : sql`${column} AS "day"`} ${overMatches(matches, context)}`;
   const rows = withTokens(isDrop ? dropsOf(found, context, isWithin) : found, attribute, context);
   const grouped = sql`SELECT id, "day", count(*)::INTEGER AS events FROM (${rows}) GROUP BY id, "day"`;
-  for (const part of await engine.vectors(grouped)) counts.add(context.dictionary, part);
+  await forEachInTurns(await engine.vectors(grouped), (part) => counts.add(context.dictionary, part));
 }
 
 const dropsOf = (listings: Sql, { catalog }: IndexContext, isWithin: Sql): Sql => sql`

@@ -1,4 +1,5 @@
 /** Sums of many days from search indexes: the numbers of listings, and what means follow from. */
+import { forEachInTurns } from "../../../base/concurrency.ts";
 import { epochDay } from "../../../base/day.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
@@ -32,8 +33,8 @@ async function addFetched(of: IndexedDays, engine: Engine, request: LevelRequest
   if (matches === "never") return;
   const rows = sql`SELECT ${idOf(request.attribute)} AS id, valid_from, valid_to ${overMatches(matches, context)}`;
   const stepOf = stepsOf(of, request);
-  for (const part of await engine.vectors(withTokens(rows, request.attribute, context)))
-    sums.addRows(context.dictionary, part, stepOf);
+  const parts = await engine.vectors(withTokens(rows, request.attribute, context));
+  await forEachInTurns(parts, (part) => sums.addRows(context.dictionary, part, stepOf));
 }
 
 async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {
@@ -43,11 +44,11 @@ async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest
   const context = contextOf(of);
   const { dictionary } = context;
   const stepOf = stepsOf(of, request);
-  for (const vectors of await engine.vectors(withTokens(grouped, request.attribute, context))) {
+  await forEachInTurns(await engine.vectors(withTokens(grouped, request.attribute, context)), (vectors) => {
     sums.addChanges({ dictionary, vectors, stepOf, sign: 1 });
     if (isScanned || isDaily(request))
       sums.addChanges({ dictionary, vectors, stepOf: (day) => stepOf(day + 1), sign: -1 });
-  }
+  });
 }
 
 /** Up to this many days, scanning the rows of each takes half the time of grouping all. */
