@@ -1,10 +1,10 @@
 /**
  * Export queue: a fixed number of writers, and a bounded queue for them with caps by account.
  *
- * The account that holds the fewest writers goes next. An account takes another one only while more are idle than it holds, as for sessions of the
- * engine: alone it has half of them, at least one, and another account finds one free.
+ * The account that holds the fewest writers goes next; see `AccountSlots` for how many it can have.
  */
 import { refuse } from "../../contract/errors.ts";
+import { AccountSlots } from "../../db/account-slots.ts";
 import type { Job } from "../../db/job.ts";
 
 export interface QueueLimits {
@@ -26,10 +26,11 @@ interface Waiting {
 
 export class ExportQueue {
   private readonly waiting = new Set<Waiting>();
-  /** The accounts of the exports that are written. */
-  private readonly writing: string[] = [];
+  private readonly writers: AccountSlots;
 
-  constructor(private readonly limits: QueueLimits) {}
+  constructor(private readonly limits: QueueLimits) {
+    this.writers = new AccountSlots(limits.writtenMax);
+  }
 
   /**
    * Does work while it holds a writer, for the first account of a job. Refuses with `overloaded` if too many wait, and rejects with the reason of the
@@ -37,16 +38,17 @@ export class ExportQueue {
    */
   async run<T>(job: Job, work: () => Promise<T>): Promise<T> {
     const [accountId = ""] = job.accounts;
-    await this.waitForWriter(job, accountId);
+    const release = await this.waitForWriter(job, accountId);
     try {
       return await work();
     } finally {
-      this.writing.splice(this.writing.indexOf(accountId), 1);
+      release();
       this.startNext();
     }
   }
 
-  private waitForWriter({ signal }: Job, accountId: string): Promise<void> {
+  /** Resolves when an account has a writer, with a function that releases it. */
+  private waitForWriter({ signal }: Job, accountId: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.waiting.delete(waiting);
@@ -56,8 +58,7 @@ export class ExportQueue {
         accountId,
         start: () => {
           leave();
-          this.writing.push(accountId);
-          resolve();
+          resolve(this.writers.take(accountId));
         },
         refuse: (reason) => {
           leave();
@@ -76,12 +77,10 @@ export class ExportQueue {
 
   /** Starts waiting exports while there are writers for their accounts. */
   private startNext(): void {
+    const heldBy = ({ accountId }: Waiting): number => this.writers.heldBy(accountId);
     for (;;) {
-      const held = countsOf(this.writing);
-      const heldBy = ({ accountId }: Waiting): number => held.get(accountId) ?? 0;
-      const idle = this.limits.writtenMax - this.writing.length;
       const [next] = [...this.waiting]
-        .filter((one) => idle > heldBy(one))
+        .filter(({ accountId }) => this.writers.isFreeFor(accountId))
         .sort((one, other) => heldBy(one) - heldBy(other));
       if (next === undefined) return;
       next.start();
@@ -90,14 +89,8 @@ export class ExportQueue {
 
   /** Returns the last export of the account with the most waiting ones. */
   private mostCrowding(): Waiting | undefined {
-    const counts = countsOf([...this.waiting].map(({ accountId }) => accountId));
-    const countOf = ({ accountId }: Waiting): number => counts.get(accountId) ?? 0;
+    const countOf = ({ accountId }: Waiting): number =>
+      [...this.waiting].filter((one) => one.accountId === accountId).length;
     return [...this.waiting].sort((one, other) => countOf(one) - countOf(other)).at(-1);
   }
-}
-
-function countsOf(accountIds: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const accountId of accountIds) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
-  return counts;
 }
