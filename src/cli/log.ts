@@ -89,7 +89,9 @@ function openStandardError(): number {
 
 /** Fields of log lines that people do not need. */
 const machineFields = new Set(
-  "level time pid hostname msg method path query status ms bytes ip account key requestId traceId parentId".split(" "),
+  "level time pid hostname msg method path query status ms bytes ip account key requestId clientRequestId traceId parentId".split(
+    " ",
+  ),
 );
 
 /**
