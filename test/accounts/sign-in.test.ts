@@ -28,14 +28,14 @@ import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
 const hourMs = 3_600_000;
 
 test("a password is stored as a salted scrypt hash with its parameters", async () => {
-  const [first, second] = await Promise.all([hashPassword("correct horse"), hashPassword("correct horse")]);
+  const [first, second] = await Promise.all([hashPassword("correct horse", "a"), hashPassword("correct horse", "a")]);
   assert.match(first, /^\$scrypt\$ln=17,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
   assert.notEqual(first, second);
   assert.deepEqual(
     await Promise.all([
-      matchesPassword("correct horse", first),
-      matchesPassword("wrong horse", first),
-      matchesPassword("correct horse", undefined),
+      matchesPassword("correct horse", first, "a"),
+      matchesPassword("wrong horse", first, "a"),
+      matchesPassword("correct horse", undefined, "a"),
     ]),
     [true, false, false],
   );
@@ -192,4 +192,20 @@ testOnBothEngines("the daily review of the service is in the audit log if it cha
   assert.deepEqual(review(6), []);
   const promoted = [`service: tiers review: ${accountId} to tier 2: automatic`];
   assert.deepEqual([review(7), review(7)], [promoted, promoted]);
+});
+
+test("passwords of one client address are hashed beside those of others, and are the ones that are refused when too many wait", async () => {
+  const attempt = (source: string): Promise<string> =>
+    hashPassword("correct horse", source).then(
+      () => "hashed",
+      (thrown: unknown) => String(Object(thrown).code),
+    );
+  const heavy = Array.from({ length: 24 }, () => attempt("heavy"));
+  const light = [attempt("light"), attempt("light")];
+  let endedHeavy = 0;
+  for (const one of heavy) void one.then((outcome) => (endedHeavy += Number(outcome === "hashed")));
+  assert.deepEqual(await Promise.all(light), ["hashed", "hashed"]);
+  assert.ok(endedHeavy <= 4, `${endedHeavy} of the heavy address before both of the light one`);
+  const refused = (await Promise.all(heavy)).filter((outcome) => outcome === "overloaded");
+  assert.equal(refused.length, 5, "one is hashed, and twenty wait with one of the light address");
 });
