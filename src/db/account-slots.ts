@@ -15,7 +15,6 @@ export class AccountSlots {
     return this.held.get(accountId) ?? 0;
   }
 
-  /** Returns whether an account can take a slot now. */
   isFreeFor(accountId: string): boolean {
     return this.max - this.takenCount > this.heldBy(accountId);
   }

@@ -59,7 +59,7 @@ export class Admission {
     }
   }
 
-  /** Counts time against the rate limits of an account, less the requests that are counted already. */
+  /** Counts time against the rate limits of an account, such as that of opening a version, less the requests that are counted already. */
   countTime(identity: Identity, ms: number, counted = 0): void {
     this.accounts.countUncharged(identity, Math.max(0, Math.ceil(ms / this.limits.unchargedMs) - counted));
   }

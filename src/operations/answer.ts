@@ -71,7 +71,8 @@ export const answererOf =
       const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
-        const user = versionUserOf(caller, admission);
+        const { identity } = caller;
+        const user = { accountId: identity.key.accountId, onOpened: (ms: number) => admission.countTime(identity, ms) };
         const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
@@ -152,12 +153,6 @@ function payWhenBegun(accounts: Accounts, caller: Caller, hold: Hold, job: Job):
     },
   };
 }
-
-/** Opens versions on behalf of a caller: the time of an opening counts against its rate limits, whether or not the call is charged. */
-const versionUserOf = ({ identity }: Caller, admission: Admission): VersionUser => ({
-  accountId: identity.key.accountId,
-  onOpened: (ms) => admission.countTime(identity, ms),
-});
 
 interface ComputeOptions {
   readonly services: OperationServices;

@@ -78,8 +78,8 @@ export interface VersionUser {
 }
 
 /**
- * Open named versions, divided by account: an account takes another one only while more can be opened than it has, else in place of one of its own. A
- * version that another account uses stays open.
+ * Open named versions, divided by account: an account takes another one only while more can be opened than it has, else in place of one that it
+ * has. A version that another account uses stays open.
  */
 export class PinnedVersions {
   /** The versions that were used last come last. */
@@ -130,11 +130,9 @@ export class PinnedVersions {
     }
     const startedAtMs = performance.now();
     const one: OpenVersion = { opening: this.open(name), usedAtMs: new Map(), inFlight: 0 };
-    const end = (): void => onOpened?.(performance.now() - startedAtMs);
-    one.opening.then(end, () => {
-      end();
-      if (this.opened.get(name) === one) this.opened.delete(name);
-    });
+    one.opening
+      .catch(() => this.opened.get(name) === one && this.opened.delete(name))
+      .finally(() => onOpened?.(performance.now() - startedAtMs));
     return one;
   }
 
@@ -142,16 +140,13 @@ export class PinnedVersions {
     return [...this.opened.values()].filter(({ usedAtMs }) => usedAtMs.has(accountId)).length;
   }
 
-  /** Returns whether a version can be closed for an account: one of its own, of an account that has more, or that an account has left unused. */
+  /** Returns whether a version can be closed for an account: one that only it has, of an account that has more, or that an account has left unused. */
   private isClosable({ inFlight, usedAtMs }: OpenVersion, accountId: string): boolean {
+    if (inFlight > 0) return false;
     const held = this.heldBy(accountId);
-    const unusedSinceMs = performance.now() - keptMs;
-    return (
-      inFlight === 0 &&
-      [...usedAtMs].every(
-        ([holder, atMs]) =>
-          holder === accountId || this.heldBy(holder) > held + 1 || (held === 0 && atMs <= unusedSinceMs),
-      )
+    const unusedSinceMs = held === 0 ? performance.now() - keptMs : 0;
+    return [...usedAtMs].every(
+      ([holder, atMs]) => holder === accountId || this.heldBy(holder) > held + 1 || atMs <= unusedSinceMs,
     );
   }
 

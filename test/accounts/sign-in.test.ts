@@ -194,18 +194,10 @@ testOnBothEngines("the daily review of the service is in the audit log if it cha
   assert.deepEqual([review(7), review(7)], [promoted, promoted]);
 });
 
-test("passwords of one client address are hashed beside those of others, and are the ones that are refused when too many wait", async () => {
-  const attempt = (source: string): Promise<string> =>
-    hashPassword("correct horse", source).then(
-      () => "hashed",
-      (thrown: unknown) => String(Object(thrown).code),
-    );
-  const heavy = Array.from({ length: 24 }, () => attempt("heavy"));
-  const light = [attempt("light"), attempt("light")];
-  let endedHeavy = 0;
-  for (const one of heavy) void one.then((outcome) => (endedHeavy += Number(outcome === "hashed")));
-  assert.deepEqual(await Promise.all(light), ["hashed", "hashed"]);
-  assert.ok(endedHeavy <= 4, `${endedHeavy} of the heavy address before both of the light one`);
-  const refused = (await Promise.all(heavy)).filter((outcome) => outcome === "overloaded");
-  assert.equal(refused.length, 5, "one is hashed, and twenty wait with one of the light address");
+test("passwords of one client address do not hold up those of another", async () => {
+  let ended = 0;
+  const heavy = Array.from({ length: 4 }, () => hashPassword("correct horse", "heavy").then(() => (ended += 1)));
+  await hashPassword("correct horse", "light");
+  assert.ok(ended <= 2, `${ended} of the heavy address before that of the light one`);
+  await Promise.all(heavy);
 });

@@ -179,7 +179,19 @@ test("commands take them as arguments", async () => {
   for (const word of drawn) {
     for (const args of [
       ["completion", word],
-      ["generate", "--out", "generated", "--listings", "10", "--days", "1", "--shares", `${word}=0.1`],
+      [
+        "generate",
+        "--out",
+        "generated",
+        "--listings",
+        "10",
+        "--days",
+        "1",
+        "--end",
+        "2026-11-19",
+        "--shares",
+        `${word}=0.1`,
+      ],
       ["sql", "--lake", lake, "--format", word, "SELECT 1"],
       ["quality", word, "--lake", lake],
       [word],

@@ -62,10 +62,10 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
     await sleep(delayMs);
     if (refuse !== undefined) {
       refuse();
-      await untilQuiet({ quietMs, maxMs: refusingMs }, () => lastRequestMs);
+      await untilQuiet(() => lastRequestMs, quietMs, refusingMs);
     }
     const release = hold?.();
-    if (release !== undefined) await untilQuiet({ quietMs: unconnectedMs, maxMs: holdingMs }, () => lastConnectionMs);
+    if (release !== undefined) await untilQuiet(() => lastConnectionMs, unconnectedMs, holdingMs);
     const timers = [
       // Node.js does not count a connection without any request as idle.
       setTimeout(() => destroy(false), unusedConnectionMs),
@@ -78,20 +78,14 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
   };
 }
 
-interface Quiet {
-  readonly quietMs: number;
-  readonly maxMs: number;
-}
-
 /** Resolves when nothing has arrived for a while, right after the event loop has accepted what has. */
-async function untilQuiet({ quietMs, maxMs }: Quiet, lastArrivalMs: () => number): Promise<void> {
+async function untilQuiet(lastArrivalMs: () => number, pauseMs: number, maxMs: number): Promise<void> {
   const startedMs = performance.now();
-  const quietFromMs = (): number => Math.max(startedMs, lastArrivalMs()) + quietMs;
   do {
-    await sleep(quietMs / 10);
+    await sleep(pauseMs / 10);
     // Timers run before the event loop accepts connections, immediates after it.
     await nextTurn();
-  } while (performance.now() < Math.min(startedMs + maxMs, quietFromMs()));
+  } while (performance.now() < Math.min(startedMs + maxMs, Math.max(startedMs, lastArrivalMs()) + pauseMs));
 }
 
 interface StopState {

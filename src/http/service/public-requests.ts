@@ -85,9 +85,8 @@ export async function requestPublic(
 ): Promise<IncomingMessage> {
   const limit = new AbortController();
   const onAbort = (): void => limit.abort(signal?.reason);
-  const onDeadline = (): void => limit.abort(new Error(`No response in ${deadlineMs / 1000} seconds.`));
-  const timer = setTimeout(onDeadline, deadlineMs);
-  if (signal?.aborted === true) onAbort();
+  const late = new Error(`No response in ${deadlineMs / 1000} seconds.`);
+  const timer = setTimeout(() => limit.abort(late), deadlineMs);
   signal?.addEventListener("abort", onAbort, { once: true });
   const end = (): void => {
     clearTimeout(timer);
@@ -111,8 +110,8 @@ export async function requestPublic(
   };
   const aborted = new Promise<never>((_, reject) => {
     limit.signal.addEventListener("abort", () => reject(limit.signal.reason));
-    if (limit.signal.aborted) reject(limit.signal.reason);
   });
+  if (signal?.aborted === true) onAbort();
   try {
     const response = await Promise.race([send(), aborted]);
     response.once("close", end);
