@@ -9,6 +9,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value of a key that a client can name; undefined unless the object itself has it, as no object has `constructor`. */
+export const ownValue = <T>(object: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+
 /** Returns the value of a JSON text; undefined for other texts. */
 export function parsedJson(text: string): unknown {
   try {

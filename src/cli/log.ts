@@ -103,7 +103,9 @@ function variable(name: string, fallback: string, expected: readonly string[]): 
 
 /** Fields of log lines that people do not need. */
 const machineFields = new Set(
-  "level time pid hostname msg method path query status ms bytes ip account key requestId traceId parentId".split(" "),
+  "level time pid hostname msg method path query status ms bytes ip account key requestId clientRequestId traceId parentId".split(
+    " ",
+  ),
 );
 
 /**

@@ -3,7 +3,7 @@
  * in the document decides how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
-import { isObject, parsedJson } from "../base/json.ts";
+import { isObject, ownValue, parsedJson } from "../base/json.ts";
 import { normalizeText } from "../base/text.ts";
 import { printable } from "../base/user-error.ts";
 import { type Operation, operation, type Parameter, type Schema } from "./document.ts";
@@ -178,7 +178,7 @@ function parseNumber(type: "integer" | "number", text: string): string | number 
 /** Returns the enum value that a text stands for in any case, or as an alias; a text without one is returned unchanged. */
 function enumValueOf(schema: Schema, known: readonly string[], text: string): string {
   const word = text.toLowerCase();
-  return schema["x-aliases"]?.[word] ?? known.find((value) => value.toLowerCase() === word) ?? text;
+  return ownValue(schema["x-aliases"], word) ?? known.find((value) => value.toLowerCase() === word) ?? text;
 }
 
 /** Returns the refusal of a value, or of the list item that the validator's error points to. A malformed identifier is not found. */
@@ -243,7 +243,7 @@ export function decodeBody<Id extends OperationId>(id: Id, text: string): BodyOf
   if (missing !== undefined)
     throw refuse("missing_parameter", { parameter: missing, allowed: expectedBy(properties[missing] ?? {}) });
   for (const [name, value] of Object.entries(body)) {
-    const schema = properties[name];
+    const schema = ownValue(properties, name);
     if (schema === undefined) throw invalid("body", `property ${printable(name)}`, `only ${names.join(" and ")}`);
     if (validators[id].body[name]?.(value) !== true) throw invalid(name, quoted(value), expectedBy(schema));
   }

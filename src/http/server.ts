@@ -138,7 +138,14 @@ const drainLimits = (
   const refuse = (): void => {
     state.isRefusing = true;
   };
-  return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : {}) };
+  const hold = (): (() => void) => {
+    let release = (): void => undefined;
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
+  };
+  return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : { hold }) };
 };
 
 function createApp(options: ServeOptions, state: AppState, readiness: () => Readiness): Koa<RequestState> {

@@ -2,7 +2,7 @@
  * Admission: limits the concurrent calls of an account, and creates the job of a call, which ends at its deadline or when its client disconnects. Time
  * that an uncharged call has used counts against the rate limits.
  */
-import type { Accounts } from "../accounts/accounts.ts";
+import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
@@ -55,11 +55,13 @@ export class Admission {
       unbind();
       if (end === undefined) leave();
       else end.then(leave, leave);
-      if (job.signal.aborted) {
-        const requests = Math.ceil(job.time.at(performance.now()) / this.limits.unchargedMs);
-        this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
-      }
+      if (job.signal.aborted) this.countTime(identity, job.time.at(performance.now()), Number(isCounted));
     }
+  }
+
+  /** Counts time against the rate limits of an account, such as that of opening a version, less the requests that are counted already. */
+  countTime(identity: Identity, ms: number, counted = 0): void {
+    this.accounts.countUncharged(identity, Math.max(0, Math.ceil(ms / this.limits.unchargedMs) - counted));
   }
 }
 

@@ -13,6 +13,7 @@ import { refuse } from "../contract/errors.ts";
 import type { RequestOf } from "../contract/types.ts";
 import type { Job } from "../db/job.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
+import type { VersionUser } from "../serving/kept-versions.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Admission } from "./admission.ts";
 import {
@@ -70,7 +71,9 @@ export const answererOf =
       const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
-        const computed = await compute(id, request, { services, job, named, isKnown: presenter.isKnown });
+        const { identity } = caller;
+        const user = { accountId: identity.key.accountId, onOpened: (ms: number) => admission.countTime(identity, ms) };
+        const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
         return { body, usage: await payment.charged() };
@@ -155,21 +158,26 @@ interface ComputeOptions {
   readonly services: OperationServices;
   readonly job: Job;
   readonly named: NamedVersion | undefined;
+  readonly user: VersionUser;
   readonly isKnown: Presenter<unknown>["isKnown"];
 }
 
 function compute<Id extends EndpointId>(
   id: Id,
   request: RequestOf<Id>,
-  { services: { current, responseCache }, job, named, isKnown }: ComputeOptions,
+  { services: { current, responseCache }, job, named, user, isKnown }: ComputeOptions,
 ): Promise<ComputedResult | undefined> {
   const endpoint: Endpoint<Id> = endpoints[id];
   return job.race(
-    current.useNamed(named, async (version) => {
-      if (isKnown?.(version) === true) return undefined;
-      const key = { version: version.manifest.version, operation: id, request };
-      return responseCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
-    }),
+    current.useNamed(
+      named,
+      async (version) => {
+        if (isKnown?.(version) === true) return undefined;
+        const key = { version: version.manifest.version, operation: id, request };
+        return responseCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
+      },
+      user,
+    ),
   );
 }
 

@@ -116,7 +116,6 @@ export const canonicalJson = (request: object): string => JSON.stringify(withSor
 /** Sorts the keys of an object, recursively. Arrays are not searched: those of a request contain no objects. */
 function withSortedKeys(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort()) copy[key] = withSortedKeys(value[key]);
-  return copy;
+  const sorted = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, item]) => [key, withSortedKeys(item)]));
 }

@@ -10,7 +10,7 @@ import { refuse } from "../contract/errors.ts";
 import type { RunningStatement, StatementCounts } from "../db/session-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
-import { PinnedVersions, requireKept } from "./kept-versions.ts";
+import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
 import { LakeVersion } from "./lake-version.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
 
@@ -127,17 +127,18 @@ export class CurrentVersion {
 
   /**
    * Calls `work` with a kept version, or that in service if none is named. Refuses with `version_unavailable` if the version is not kept; `parameter`
-   * names where the request has it.
+   * names where the request has it. A version is opened on behalf of `user`.
    */
   async useNamed<T>(
     named: { readonly version: string; readonly parameter: string } | undefined,
     work: (version: LakeVersion) => Promise<T>,
+    user: VersionUser = { accountId: "" },
   ): Promise<T> {
     if (named === undefined || named.version === this.version) return this.use(work);
     const require = (): Promise<void> => requireKept(this.lake, named.version, named.parameter);
     await require();
     try {
-      return await this.pinned.use(named.version, work);
+      return await this.pinned.use(named.version, user, work);
     } catch (thrown) {
       // Its files can have been removed meanwhile.
       await require();

@@ -4,6 +4,7 @@
  * once.
  */
 import { stat, statfs } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { createOnce } from "../base/concurrency.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -49,33 +50,51 @@ function unavailable(version: string, parameter: string, kept: readonly string[]
   return refuse("version_unavailable", { parameter, value: quoted(version), oldest, newest });
 }
 
-const openMax = 2;
+/** Named versions that are open at once, beside the one in service. */
+const openMax = 4;
+
+/** How long an account keeps a version after its last request, if another account has none. */
+const keptMs = 5_000;
+
+/** How long a request waits until a version can be closed for it, and how often it looks. */
+const waitMs = 3_000;
+const pollMs = 25;
+
 const idleMs = 60_000;
 
-/** A version and the number of requests that use it. */
+/** A version, the number of requests that use it, and when each account used it last, on the monotonic clock. */
 interface OpenVersion {
   readonly opening: Promise<LakeVersion>;
+  readonly usedAtMs: Map<string, number>;
   inFlight: number;
   timer?: NodeJS.Timeout;
 }
 
+/** On whose behalf a version is opened. */
+export interface VersionUser {
+  readonly accountId: string;
+  /** Called with the time that an opening took. */
+  readonly onOpened?: (ms: number) => void;
+}
+
+/**
+ * Open named versions, divided by account: an account takes another one only while more can be opened than it has, else in place of one that it
+ * has. A version that another account uses stays open.
+ */
 export class PinnedVersions {
   /** The versions that were used last come last. */
   private readonly opened = new Map<string, OpenVersion>();
 
   constructor(private readonly open: (name: string) => Promise<LakeVersion>) {}
 
-  /** Calls `work` with a version, which stays open until `work` settles. Refuses with `overloaded` if all others are in use. */
-  async use<T>(name: string, work: (version: LakeVersion) => Promise<T>): Promise<T> {
-    const one = this.opened.get(name) ?? this.add(name);
-    this.opened.delete(name);
-    this.opened.set(name, one);
-    clearTimeout(one.timer);
-    one.inFlight += 1;
+  /** Calls `work` with a version, which stays open until `work` settles. Refuses with `overloaded` if none can be closed for it within a while. */
+  async use<T>(name: string, user: VersionUser, work: (version: LakeVersion) => Promise<T>): Promise<T> {
+    const one = await this.enter(name, user);
     try {
       return await work(await one.opening);
     } finally {
       one.inFlight -= 1;
+      one.usedAtMs.set(user.accountId, performance.now());
       if (one.inFlight === 0) one.timer = setTimeout(() => this.remove(name, one), idleMs).unref();
     }
   }
@@ -85,15 +104,50 @@ export class PinnedVersions {
     for (const [name, one] of this.opened) if (one.inFlight === 0) this.remove(name, one);
   }
 
-  private add(name: string): OpenVersion {
-    const unused = [...this.opened].find(([, { inFlight }]) => inFlight === 0);
-    if (this.opened.size >= openMax) {
-      if (unused === undefined) throw refuse("overloaded", {});
-      this.remove(...unused);
+  private async enter(name: string, user: VersionUser): Promise<OpenVersion> {
+    const endMs = performance.now() + waitMs;
+    for (;;) {
+      const one = this.opened.get(name) ?? this.add(name, user);
+      if (one !== undefined) {
+        this.opened.delete(name);
+        this.opened.set(name, one);
+        clearTimeout(one.timer);
+        one.inFlight += 1;
+        one.usedAtMs.set(user.accountId, performance.now());
+        return one;
+      }
+      if (performance.now() >= endMs) throw refuse("overloaded", {});
+      await pause(pollMs);
     }
-    const one: OpenVersion = { opening: this.open(name), inFlight: 0 };
-    one.opening.catch(() => this.opened.get(name) === one && this.opened.delete(name));
+  }
+
+  /** Opens a version for an account; returns undefined while it has to wait. */
+  private add(name: string, { accountId, onOpened }: VersionUser): OpenVersion | undefined {
+    if (openMax - this.opened.size <= this.heldBy(accountId)) {
+      const closable = [...this.opened].find(([, one]) => this.isClosable(one, accountId));
+      if (closable === undefined) return undefined;
+      this.remove(...closable);
+    }
+    const startedAtMs = performance.now();
+    const one: OpenVersion = { opening: this.open(name), usedAtMs: new Map(), inFlight: 0 };
+    one.opening
+      .catch(() => this.opened.get(name) === one && this.opened.delete(name))
+      .finally(() => onOpened?.(performance.now() - startedAtMs));
     return one;
+  }
+
+  private heldBy(accountId: string): number {
+    return [...this.opened.values()].filter(({ usedAtMs }) => usedAtMs.has(accountId)).length;
+  }
+
+  /** Returns whether a version can be closed for an account: one that only it has, of an account that has more, or that an account has left unused. */
+  private isClosable({ inFlight, usedAtMs }: OpenVersion, accountId: string): boolean {
+    if (inFlight > 0) return false;
+    const held = this.heldBy(accountId);
+    const unusedSinceMs = held === 0 ? performance.now() - keptMs : 0;
+    return [...usedAtMs].every(
+      ([holder, atMs]) => holder === accountId || this.heldBy(holder) > held + 1 || atMs <= unusedSinceMs,
+    );
   }
 
   private remove(name: string, one: OpenVersion): void {

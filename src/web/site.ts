@@ -61,7 +61,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
   app.use(showErrors(services));
-  app.use(services.authorization.endpoints(sendOAuthError));
+  if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
 }
 

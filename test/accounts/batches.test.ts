@@ -1,6 +1,6 @@
 /** Batches of charges: idempotency keys, refunds, spend caps and prices of several units. */
 import assert from "node:assert/strict";
-import { changeAccount } from "../../src/accounts/account.ts";
+import { changeAccount, createAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, refundReference } from "../../src/accounts/ledger/ledger.ts";
@@ -72,6 +72,27 @@ testOnBothEngines("a refunded charge counts neither as usage nor towards the spe
     "charged",
     "charged",
     "monthly_spend_cap_exceeded",
+  ]);
+  assert.deepEqual(audit(database).faults, []);
+});
+
+testOnBothEngines("an adjustment whose reference names another account's charge refunds nothing", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
+  const { database, accountId } = ledger;
+  addCredit(database, { ...paidCredit, accountId, micros: 20_000 });
+  const commit = (...tasks: Parameters<typeof commitBatch>[1]) => commitBatch(database, tasks, assert.ifError);
+  commit({ name: "charge", input: searchCharge(ledger, "c1") });
+  const other = createAccount(database, { email: "other@b.example", tier: 1, atMs });
+  const adjustment = { atMs, note: "paid twice", reference: refundReference("c1"), micros: 2_000 };
+  adjustBalance(database, { ...adjustment, accountId: other });
+  const day = "2026-11-19";
+  const usage = listUsage(database, accountId, { startDate: day, endDate: day, classes: undefined });
+  assert.deepEqual(
+    usage.map((row) => [row.requests, row.charged_micros]),
+    [[1, 2_000]],
+  );
+  assert.deepEqual(commit({ name: "charge", input: searchCharge(ledger, "c2") }).balances, [
+    { accountId, month, balanceMicros: 16_000, spentMicros: 4_000 },
   ]);
   assert.deepEqual(audit(database).faults, []);
 });

@@ -28,14 +28,14 @@ import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
 const hourMs = 3_600_000;
 
 test("a password is stored as a salted scrypt hash with its parameters", async () => {
-  const [first, second] = await Promise.all([hashPassword("correct horse"), hashPassword("correct horse")]);
+  const [first, second] = await Promise.all([hashPassword("correct horse", "a"), hashPassword("correct horse", "a")]);
   assert.match(first, /^\$scrypt\$ln=17,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
   assert.notEqual(first, second);
   assert.deepEqual(
     await Promise.all([
-      matchesPassword("correct horse", first),
-      matchesPassword("wrong horse", first),
-      matchesPassword("correct horse", undefined),
+      matchesPassword("correct horse", first, "a"),
+      matchesPassword("wrong horse", first, "a"),
+      matchesPassword("correct horse", undefined, "a"),
     ]),
     [true, false, false],
   );
@@ -192,4 +192,12 @@ testOnBothEngines("the daily review of the service is in the audit log if it cha
   assert.deepEqual(review(6), []);
   const promoted = [`service: tiers review: ${accountId} to tier 2: automatic`];
   assert.deepEqual([review(7), review(7)], [promoted, promoted]);
+});
+
+test("passwords of one client address do not hold up those of another", async () => {
+  let ended = 0;
+  const heavy = Array.from({ length: 4 }, () => hashPassword("correct horse", "heavy").then(() => (ended += 1)));
+  await hashPassword("correct horse", "light");
+  assert.ok(ended <= 2, `${ended} of the heavy address before that of the light one`);
+  await Promise.all(heavy);
 });

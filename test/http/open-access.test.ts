@@ -91,6 +91,12 @@ test("operations, pages and agents need no key, and no response speaks of money 
   }
   const { text } = await send("/?make=toyota");
   assert.ok(!/Sign out|Balance|This view|\$0\.0/.test(text), "no account in the head of a page");
+  for (const path of ["/oauth/register", "/oauth/token", "/oauth/revoke"]) {
+    const body = JSON.stringify({ redirect_uris: ["http://127.0.0.1/callback"] });
+    assert.equal((await send(path, { method: "POST", headers: json, body })).status, 404, path);
+  }
+  for (const path of ["/oauth/authorize", "/.well-known/oauth-authorization-server"])
+    assert.equal((await send(path)).status, 404, path);
   for (const path of ["/dashboard", "/dashboard/keys", "/sign-in"]) assert.equal((await send(path)).status, 404, path);
   inAccountsFile(accounts, (database) => {
     const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");

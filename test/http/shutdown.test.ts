@@ -115,6 +115,31 @@ test("keep-alive clients learn that the service stops, and no request fails", as
   assert.equal((await service.ended).code, 0);
 });
 
+test("no connection that has been opened is reset when busy clients, with a new one for each request, are still there", async () => {
+  const service = await startServing(fileScope, [...serve, "--drain-delay", "0.1"]);
+  const clients = 16;
+  let answered = 0;
+  const failures: string[] = [];
+  const send = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await getOver(new Agent(), `${service.url}/v1/listings?limit=1&make=kia`, service.customer.bearer);
+        answered += 1;
+      } catch (thrown) {
+        const code = String(Object(thrown).code);
+        if (code !== "ECONNREFUSED") failures.push(code);
+        return;
+      }
+    }
+  };
+  const all = Promise.all(Array.from({ length: clients }, send));
+  await eventually("all clients are busy", async () => answered > 10 * clients);
+  service.terminate();
+  await all;
+  assert.deepEqual(failures, []);
+  assert.equal((await service.ended).code, 0);
+});
+
 test("two instances behind a proxy are restarted in turn without a failed request", {
   skip: skipInShortRun,
 }, async (context) => {
@@ -232,6 +257,24 @@ function decoded(text: string): string {
   );
   return once === text ? text.toLowerCase() : decoded(once);
 }
+
+test("a client's id of its request is answered and logged beside the service's, unless it is malformed or a key", async () => {
+  const service = await startServing(fileScope, serve);
+  const agent = new Agent();
+  const isTaken = async (id: string): Promise<boolean> => {
+    const { headers } = await getOver(agent, `${service.url}/healthz`, { "X-Request-Id": id });
+    return headers["x-request-id"] === id;
+  };
+  const taken = ["a", "trace-1:2/3", "01JCZ8Q4T6W3M5N7P9R1S2V4X8", "x".repeat(128)];
+  const refused = ["", "x".repeat(129), "a b", "a,b", "<b>", "ü", service.customer.key];
+  for (const id of taken) assert.ok(await isTaken(id), id);
+  for (const id of refused) assert.ok(!(await isTaken(id)), id);
+  service.terminate();
+  const lines = parseLog((await service.ended).err).filter(({ path }) => path === "/healthz");
+  const ids = lines.slice(-taken.length - refused.length).map(({ clientRequestId }) => clientRequestId);
+  assert.deepEqual(ids, [...taken, ...refused.map(() => undefined)]);
+  assert.equal(new Set(lines.map(({ requestId }) => requestId)).size, lines.length);
+});
 
 test("an API key in any part of a request reaches neither the log nor an answer; trace contexts are logged", async () => {
   const service = await startServing(fileScope, [...serve, "--trust-proxy"]);

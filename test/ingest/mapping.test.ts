@@ -187,3 +187,27 @@ test("a mapping that reads a missing column is refused with the columns of the f
     });
   }
 });
+
+test("words that every object has as properties are columns, values and unknown fields like others", async (t) => {
+  const words = Object.getOwnPropertyNames(Object.prototype);
+  for (const word of words) {
+    await assert.rejects(
+      mappingOf(t, `{"version": 1, "fields": {"vin": "vin", "${word}": "x"}, "dealer": ${JSON.stringify(dealer)}}`),
+      { name: "UserError" },
+      word,
+    );
+  }
+  const values = `{${words.map((word, index) => `"${word}": "Color ${index}"`).join(", ")}}`;
+  const sources = words.map((word) => `"${word}"`).join(", ");
+  const mapping = `{"version": 1, "fields": {"vin": "vin", "exterior_color": {"from": "paint", "values": ${values}}, "make": [${sources}],
+    "body_type": "body", "trim": "body"}, "dealer": ${JSON.stringify(dealer)}}`;
+  const path = join(await temporaryFolder(t), "cars.csv");
+  const rows = words.map((word, n) => `${vinOf(n)},North,${word},${word},${words.map(() => "Ford").join(",")}`);
+  await writeFile(path, csvOf(`vin,seller,paint,body,${words.join(",")}`, ...rows));
+  const { lake } = await createLake(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) });
+  const listings = await queryLake(lake, "FROM active ORDER BY vin");
+  assert.deepEqual(
+    new Set(listings.map(({ exterior_color, make, trim }) => [exterior_color, make, trim].join())),
+    new Set(words.map((word, index) => `Color ${index},Ford,${word}`)),
+  );
+});

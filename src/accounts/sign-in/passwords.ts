@@ -3,7 +3,8 @@
  * thread pool and takes 128 MiB and about half a second, so at most two hashes are computed at once and few wait.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { refuse } from "../../contract/errors.ts";
+import { FairQueue } from "../../db/account-slots.ts";
+import { Job } from "../../db/job.ts";
 
 /** Hashes that are computed at once, each in 128 MiB, and those that wait. */
 const runningMax = 2;
@@ -29,19 +30,25 @@ export function isAcceptedPassword(password: string): boolean {
   return passwordLengths.min <= length && length <= passwordLengths.max;
 }
 
+interface Derivation {
+  readonly cost: ScryptCost;
+  /** The client's network or the account; hashes are divided between sources as writers of exports are between accounts. */
+  readonly source: string;
+}
+
 /** Returns the hash of a password as a PHC string, `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Refuses with `overloaded`. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, source: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return phcString(currentCost, salt, await derive(password, salt, currentCost));
+  return phcString(currentCost, salt, await derive(password, salt, { cost: currentCost, source }));
 }
 
 /** A hash that no password matches: verifying against it takes as long as against any other. */
 const decoyHash = phcString(currentCost, Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
 
 /** Returns true if a password has this hash. Without a hash, does the same work and returns false. Refuses with `overloaded`. */
-export async function matchesPassword(password: string, phc: string | undefined): Promise<boolean> {
+export async function matchesPassword(password: string, phc: string | undefined, source: string): Promise<boolean> {
   const { cost, salt, hash } = parsePhcString(phc ?? decoyHash);
-  const isEqual = timingSafeEqual(await derive(password, salt, cost), hash);
+  const isEqual = timingSafeEqual(await derive(password, salt, { cost, source }), hash);
   return isEqual && phc !== undefined;
 }
 
@@ -65,25 +72,16 @@ function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt
   };
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+const queue = new FairQueue({ runningMax, waitingMax });
 
-/** Computes a hash when fewer than `runningMax` are being computed. */
-async function derive(password: string, salt: Buffer, { ln, r, p }: ScryptCost): Promise<Buffer> {
-  if (running >= runningMax) {
-    if (waiting.length >= waitingMax) throw refuse("overloaded", {});
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else running += 1;
-  try {
-    const options = { N: 2 ** ln, r, p, maxmem: 2 * 128 * r * 2 ** ln };
-    return await new Promise<Buffer>((resolve, reject) =>
+/** Computes a hash in its source's turn. */
+function derive(password: string, salt: Buffer, { cost: { ln, r, p }, source }: Derivation): Promise<Buffer> {
+  const options = { N: 2 ** ln, r, p, maxmem: 2 * 128 * r * 2 ** ln };
+  const work = (): Promise<Buffer> =>
+    new Promise((resolve, reject) =>
       scrypt(password.normalize("NFKC"), salt, hashBytes, options, (error, hash) =>
         error === null ? resolve(hash) : reject(error),
       ),
     );
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
+  return queue.run(new Job(source), work);
 }

@@ -39,7 +39,7 @@ export class SignIn {
     const source = { account: credentials?.accountId ?? known, network };
     const retryAfterSeconds = this.limits.count(source);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
-    if (!(await matchesPassword(password, credentials?.hash)) || credentials === null) return "wrong";
+    if (!(await matchesPassword(password, credentials?.hash, network)) || credentials === null) return "wrong";
     this.limits.uncount(source);
     return { accountId: credentials.accountId };
   }
@@ -49,7 +49,7 @@ export class SignIn {
     const retryAfterSeconds = this.failedConfirmations.count(accountId);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
     const credentials = await this.administration.call("findCredentials", { name: accountId });
-    if (!(await matchesPassword(password, credentials?.hash))) return "wrong";
+    if (!(await matchesPassword(password, credentials?.hash, accountId))) return "wrong";
     this.failedConfirmations.uncount(accountId);
     return { accountId };
   }
@@ -76,14 +76,15 @@ export class SignIn {
    */
   async acceptInvitation(secret: string, password: string): Promise<OneTimeLink | undefined> {
     requireAccepted(password);
-    if ((await this.findLink(secret, "invitation")) === undefined) return undefined;
-    return this.consumeLink(secret, await hashPassword(password));
+    const link = await this.findLink(secret, "invitation");
+    if (link === undefined) return undefined;
+    return this.consumeLink(secret, await hashPassword(password, link.accountId));
   }
 
   /** Sets the password of an account and ends its sessions. Throws a UserError for a password that is too short or too long. */
   async changePassword(accountId: string, password: string): Promise<void> {
     requireAccepted(password);
-    const hash = await hashPassword(password);
+    const hash = await hashPassword(password, accountId);
     await this.administration.change(accountId, "accounts password", { accountId, hash });
   }
 

@@ -92,7 +92,7 @@ function sharesParser(text: string): Shares {
   for (const [name = "", value = ""] of pairs) {
     if (name === "none" && value === "0") continue;
     const share = Number(value);
-    if (!(name in defaultShares))
+    if (!Object.hasOwn(defaultShares, name))
       throw new InvalidArgumentError(
         `Unknown share "${name}": expected one of ${Object.keys(defaultShares).join(", ")}.`,
       );

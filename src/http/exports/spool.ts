@@ -10,11 +10,16 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { refuse } from "../../contract/errors.ts";
+import { FairQueue } from "../../db/account-slots.ts";
 import { Job } from "../../db/job.ts";
-import { ExportQueue, type QueueLimits } from "./export-queue.ts";
+import { exportRetrySeconds } from "../limits.ts";
 import { type FileSize, spoolFull } from "./writer-process.ts";
 
-export interface SpoolLimits extends QueueLimits {
+export interface SpoolLimits {
+  /** Exports that are written at once. */
+  readonly writtenMax: number;
+  /** Exports that wait for a writer; beyond it, the account with the most of them is refused. */
+  readonly waitingMax: number;
   /** The folder in which the spool is created. */
   readonly folder: string;
   readonly bytesMax: number;
@@ -82,11 +87,12 @@ export class Spool {
   private isCreated = false;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
-  private readonly queue: ExportQueue;
+  private readonly queue: FairQueue;
 
   constructor(private readonly limits: SpoolLimits) {
     this.folder = join(resolve(limits.folder), `${prefix}${process.pid}-${randomUUID()}`);
-    this.queue = new ExportQueue(limits);
+    const { writtenMax: runningMax, waitingMax } = limits;
+    this.queue = new FairQueue({ runningMax, waitingMax, retrySeconds: exportRetrySeconds });
   }
 
   /**

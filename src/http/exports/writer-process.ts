@@ -11,7 +11,7 @@ import type { BodyOf } from "../../contract/types.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
 import { damagedData } from "../../serving/files/version-files.ts";
-import { exportRetrySeconds } from "./export-queue.ts";
+import { exportRetrySeconds } from "../limits.ts";
 
 /** Where a process writes a file, and what it reads. */
 interface WriterTask {

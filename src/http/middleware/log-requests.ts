@@ -1,6 +1,7 @@
-/** Request log: assigns the request id and logs one line per response. Values of parameters that are named as secrets are redacted. */
+/** Request log: assigns the request id, beside which a client can name its own, and logs one line per response. Values of parameters that are named as secrets are redacted. */
 import type { Logger } from "pino";
 import { v7 as uuidV7 } from "uuid";
+import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { isSecretName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
@@ -15,11 +16,13 @@ export const logRequests =
     context.state.requestId = requestId;
     context.state.arrivedAtMs = startedAtMs;
     context.state.log = logger;
-    context.set("X-Request-Id", requestId);
+    const clientRequestId = clientRequestIdIn(context.get("X-Request-Id"));
+    context.set("X-Request-Id", clientRequestId ?? requestId);
     if (!logger.isLevelEnabled("info")) return next();
     context.res.once("close", () => {
       const line = {
         requestId,
+        clientRequestId,
         ...parseTraceparent(context.get("traceparent")),
         method: context.method,
         path: context.path.replace(feedSignature, "[key]"),
@@ -37,6 +40,10 @@ export const logRequests =
     });
     await next();
   };
+
+/** Returns the id by which a client knows its request; undefined if it is absent, malformed, or could be a key. The ledger needs unique ids, hence does not take it. */
+const clientRequestIdIn = (header: string): string | undefined =>
+  /^[\w.:@/+=-]{1,128}$/.test(header) && redactKeys(header) === header ? header : undefined;
 
 /** The part of a feed's address that lets anybody read it. */
 const feedSignature = /(?<=^\/feeds\/[^/.]+\.).+/;

@@ -10,6 +10,7 @@ import type { AttemptRecord, MessagePosition, SavedSearch } from "../../accounts
 import type { Clock } from "../../accounts/clock.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { AccountSlots } from "../../db/account-slots.ts";
 import { compareVersions } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
@@ -26,7 +27,12 @@ const messageChangesMax = 250;
 const claimMs = 60_000;
 
 const pollMs = 1_000;
-const parallelMax = 8;
+
+/**
+ * Searches that are delivered at once: most of them wait for receivers, of which each may take `responseMs` without holding up the others. Half of the
+ * first are more than an account has searches (`accountSearchesMax`). Messages that have failed before have their own.
+ */
+const slotsMax = { first: 256, repeated: 64 } as const;
 
 interface MessageServices {
   readonly accounts: Accounts;
@@ -48,14 +54,20 @@ export function startMessages(services: MessageServices): () => Promise<void> {
   const warn = (thrown: unknown): void => {
     if (!stopping.signal.aborted) logger.warn({ error: messageOf(thrown) }, "message interrupted");
   };
+  const slots = { first: new AccountSlots(slotsMax.first), repeated: new AccountSlots(slotsMax.repeated) };
   const start = (search: SavedSearch, version: string): void => {
-    const { searchId, since, target } = search;
+    const { searchId, accountId, since, target, attempts } = search;
     const isNext = target !== null || compareVersions(since, version) < 0;
-    if (!isNext || running.has(searchId) || running.size >= parallelMax) return;
+    const shared = attempts === 0 ? slots.first : slots.repeated;
+    if (!isNext || running.has(searchId) || !shared.isFreeFor(accountId)) return;
+    const release = shared.take(accountId);
     const work = deliver(search, services, stopping.signal).catch(warn);
     running.set(
       searchId,
-      work.finally(() => running.delete(searchId)),
+      work.finally(() => {
+        release();
+        running.delete(searchId);
+      }),
     );
   };
   const poll = async (): Promise<void> => {
@@ -253,8 +265,8 @@ export async function postMessage(
   };
   const allowed = options.arePrivateAllowed ? { ...options, isAllowed: () => true } : options;
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(responseMs)]);
-    const response = await requestPublic(new URL(url), { method: "POST", headers, body, signal: limit }, allowed);
+    const request = { method: "POST", headers, body, signal } as const;
+    const response = await requestPublic(new URL(url), request, { deadlineMs: responseMs, ...allowed });
     const { statusCode = 0 } = response;
     response.destroy();
     return {
@@ -264,13 +276,10 @@ export async function postMessage(
     };
   } catch (thrown) {
     signal.throwIfAborted();
-    const outcome = isTimeout(thrown) ? `No response in ${responseMs / 1000} seconds.` : messageOf(thrown);
+    const outcome = messageOf(thrown);
     return { isDelivered: false, isGone: false, outcome };
   }
 }
-
-const isTimeout = (thrown: unknown): boolean =>
-  thrown instanceof Error && (thrown.name === "TimeoutError" || thrown.name === "AbortError");
 
 const signatureOf = (content: string, secret: string): string =>
   createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))

@@ -2,12 +2,14 @@
  * Shutdown of an HTTP server without failed requests: it continues to answer for a while, so that load balancers and keep-alive clients
  * learn that it stops, then closes its port, its idle connections and, after the requests in flight, the others.
  *
- * The port of a service that a proxy still sends requests to cannot be closed without losing some: the system resets connections that it has
- * accepted and the process has not. So the service first refuses requests, until the proxy sends none.
+ * A port that clients still connect to cannot be closed without losing some: the system resets connections that it has accepted and the process has
+ * not. So behind a proxy the service first refuses requests, until the proxy sends none. Without one, the requests that arrive wait for their responses
+ * until the port is closed: clients that send one request after the other open no further connections meanwhile.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { nextTurn } from "../../base/concurrency.ts";
 import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
 
@@ -17,6 +19,10 @@ const quietMs = 300;
 /** Behind a proxy: the longest wait for it, below the time that proxies avoid a failed server (nginx: `fail_timeout`). */
 const refusingMs = 1_500;
 
+/** Without a proxy: the time without a new connection after which the port is closed, and the longest wait for it. */
+const unconnectedMs = 50;
+const holdingMs = 1_000;
+
 /** How long the service waits for the first request of a connection. */
 const unusedConnectionMs = 500;
 
@@ -25,6 +31,8 @@ export interface DrainLimits {
   readonly delayMs: number;
   /** Called before the port is closed if a proxy is in front: from now on, requests are refused. */
   readonly refuse?: () => void;
+  /** Called before the port is closed if no proxy is in front: from now on, requests wait until the returned function is called. */
+  readonly hold?: () => () => void;
   /** How long it then waits for requests in flight. */
   readonly timeoutMs: number;
 }
@@ -33,7 +41,9 @@ export interface DrainLimits {
 export function drainer(server: Server): (limits: DrainLimits) => Promise<void> {
   /** Open connections by their remote address, and whether a request has arrived on each. */
   const open = new Map<string, { readonly socket: Socket; isUsed: boolean }>();
+  let lastConnectionMs = Number.NEGATIVE_INFINITY;
   server.on("connection", (socket: Socket) => {
+    lastConnectionMs = performance.now();
     const address = peerOf(socket);
     open.set(address, { socket, isUsed: false });
     socket.once("close", () => open.delete(address));
@@ -48,34 +58,41 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
   const destroy = (isEvery: boolean): void => {
     for (const { socket, isUsed } of open.values()) if (isEvery || !isUsed) socket.destroy();
   };
-  return async ({ delayMs, refuse, timeoutMs }) => {
+  return async ({ delayMs, refuse, hold, timeoutMs }) => {
     await sleep(delayMs);
     if (refuse !== undefined) {
       refuse();
-      await untilQuiet(() => lastRequestMs);
+      await untilQuiet(() => lastRequestMs, quietMs, refusingMs);
     }
+    const release = hold?.();
+    if (release !== undefined) await untilQuiet(() => lastConnectionMs, unconnectedMs, holdingMs);
     const timers = [
       // Node.js does not count a connection without any request as idle.
       setTimeout(() => destroy(false), unusedConnectionMs),
       setTimeout(() => destroy(true), timeoutMs),
     ];
-    await new Promise((resolve) => server.close(resolve));
+    const closed = new Promise((resolve) => server.close(resolve));
+    release?.();
+    await closed;
     for (const timer of timers) clearTimeout(timer);
   };
 }
 
-/** Resolves when no request has arrived for a while. */
-async function untilQuiet(lastRequestMs: () => number): Promise<void> {
+/** Resolves when nothing has arrived for a while, right after the event loop has accepted what has. */
+async function untilQuiet(lastArrivalMs: () => number, pauseMs: number, maxMs: number): Promise<void> {
   const startedMs = performance.now();
-  for (let nowMs = startedMs; nowMs < startedMs + refusingMs; nowMs = performance.now()) {
-    if (nowMs - Math.max(startedMs, lastRequestMs()) >= quietMs) return;
-    await sleep(quietMs / 10);
-  }
+  do {
+    await sleep(pauseMs / 10);
+    // Timers run before the event loop accepts connections, immediates after it.
+    await nextTurn();
+  } while (performance.now() < Math.min(startedMs + maxMs, Math.max(startedMs, lastArrivalMs()) + pauseMs));
 }
 
 interface StopState {
   readonly isStopping: boolean;
   readonly isRefusing: boolean;
+  /** Settles when the requests that arrive may be answered; undefined if they may. */
+  readonly held: Promise<void> | undefined;
 }
 
 /**
@@ -88,6 +105,9 @@ export const closeConnections =
     if (state.isRefusing) {
       context.status = 502;
       context.body = "This service is stopping.\n";
-    } else await next();
+    } else {
+      if (state.held !== undefined) await state.held;
+      await next();
+    }
     if (state.isStopping && !context.res.headersSent) context.res.setHeader("Connection", "close");
   };

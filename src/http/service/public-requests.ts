@@ -20,7 +20,12 @@ export interface PublicRequestOptions {
   readonly isAllowed?: (address: string) => boolean;
   /** Certificates of authorities (PEM) instead of those of Node.js. */
   readonly ca?: string;
+  /** From the look-up of the address to the response, or to the end of a document. */
+  readonly deadlineMs?: number;
 }
+
+/** How long a request may take by default. */
+const requestMs = 10_000;
 
 const systemResolve: ResolveHost = async (host) =>
   (await resolveHost(host, { all: true })).map(({ address }) => address);
@@ -69,25 +74,52 @@ interface SentRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a request; returns the response, whose body must be read or destroyed. Rejects refused addresses, and when the signal aborts. */
+/**
+ * Sends a request; returns the response, whose body must be read or destroyed. Rejects refused addresses, and when the deadline passes or the signal aborts,
+ * which destroy a response that is being read.
+ */
 export async function requestPublic(
   url: URL,
-  { body, ...request }: SentRequest,
-  { resolve = systemResolve, isAllowed = isPublicAddress, ca }: PublicRequestOptions = {},
+  { body, signal, ...request }: SentRequest,
+  { resolve = systemResolve, isAllowed = isPublicAddress, ca, deadlineMs = requestMs }: PublicRequestOptions = {},
 ): Promise<IncomingMessage> {
-  const host = hostOf(url);
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  // Without the address: accounts see the message, and not what names of the service's own network lead to.
-  if (addresses.length === 0 || !addresses.every(isAllowed))
-    throw new TypeError(`Address of ${host} is not public: expected a public one.`);
-  const options = { ...request, agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
-  const send = url.protocol === "http:" ? requestHttp : requestHttps;
-  return new Promise((settle, reject) => {
-    const sent = send(url, options);
-    sent.once("error", reject);
-    sent.once("response", settle);
-    sent.end(body);
+  const limit = new AbortController();
+  const onAbort = (): void => limit.abort(signal?.reason);
+  const late = new Error(`No response in ${deadlineMs / 1000} seconds.`);
+  const timer = setTimeout(() => limit.abort(late), deadlineMs);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const end = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  };
+  const send = async (): Promise<IncomingMessage> => {
+    const host = hostOf(url);
+    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+    // Without the address: accounts see the message, and not what names of the service's own network lead to.
+    if (addresses.length === 0 || !addresses.every(isAllowed))
+      throw new TypeError(`Address of ${host} is not public: expected a public one.`);
+    limit.signal.throwIfAborted();
+    const options = { ...request, agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
+    const sent = (url.protocol === "http:" ? requestHttp : requestHttps)(url, options);
+    limit.signal.addEventListener("abort", () => sent.destroy(limit.signal.reason));
+    return new Promise((settle, reject) => {
+      sent.on("error", reject);
+      sent.once("response", settle);
+      sent.end(body);
+    });
+  };
+  const aborted = new Promise<never>((_, reject) => {
+    limit.signal.addEventListener("abort", () => reject(limit.signal.reason));
   });
+  if (signal?.aborted === true) onAbort();
+  try {
+    const response = await Promise.race([send(), aborted]);
+    response.once("close", end);
+    return response;
+  } catch (thrown) {
+    end();
+    throw thrown;
+  }
 }
 
 /** Returns the host name or address of a URL. */

@@ -167,6 +167,8 @@ export interface AppState extends PipelineServices {
   isStopping: boolean;
   /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
   isRefusing: boolean;
+  /** Without a proxy: settles when the port of a stopping service is closed; requests wait for it. */
+  held: Promise<void> | undefined;
   /** The URL that clients use, without a path: the public one, or that of the socket, once it listens. */
   baseUrl: string;
 }
@@ -201,6 +203,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     admission: new Admission(accounts, options),
     isStopping: false,
     isRefusing: false,
+    held: undefined,
     webhookFault: (url) => webhookFault(url, webhooksOf(options)),
     encoder,
     sessions: new Sessions(accounts.administration),

@@ -2,6 +2,7 @@
  * Compiles filters to SQL over listings as Parquet files have them, `facts`, beside relations `builds`, `dealers` and `tokens`. The search index has the
  * same conditions over its integers; a test compares the two. An unknown value is null, which no condition passes, and every exclusion does.
  */
+import { ownValue } from "../../base/json.ts";
 import {
   all as allOf,
   any as anyOf,
@@ -68,8 +69,7 @@ function hasValue(name: CategoryName, values: readonly (string | number)[]): Sql
 
 function hasToken({ attribute }: TokensFilter, value: string): Sql {
   if (attribute === "keywords") {
-    const bits: Readonly<Record<string, number>> = keywordBits;
-    return sql`keywords & ${integerLiteral(bits[value.toLowerCase()] ?? 0)} <> 0`;
+    return sql`keywords & ${integerLiteral(ownValue(keywordBits, value.toLowerCase()) ?? 0)} <> 0`;
   }
   const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${foldedText(sql`token`)} = ${foldedText(sql`${value}`)}`;
   return sql`list_has_any(${ident(attribute)}, (SELECT list(token_key) FROM tokens WHERE ${isToken}))`;

@@ -1,5 +1,5 @@
 /** What operators see of feeds: the calendar, what waits for a decision, and one feed in detail. */
-import { type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "../../serving/feed-records.ts";
@@ -68,7 +68,7 @@ export async function feedOverview(version: LakeVersion, request: OverviewReques
     limit: request.dealers === undefined ? fewDealers : allDealers,
   });
   const { dealer = calendar.dealers[0]?.dealerId, day = asOf } = request;
-  if (published[day] === undefined) throw refuse("not_found", { what: "ingested day", id: day });
+  if (ownValue(published, day) === undefined) throw refuse("not_found", { what: "ingested day", id: day });
   const nameOf = (id: string): string => version.dealers.nameOf(id) ?? id;
   const [summary] = await version.feeds.summaries([asOf]);
   return {

@@ -1,5 +1,6 @@
 /** A drawn car of a body type in its paint: what stands in the frame of a listing without a photo. */
 import type { JSX } from "preact";
+import { ownValue } from "../../base/json.ts";
 import { assetPath } from "../shell/assets.ts";
 import { dollars } from "../shell/format.ts";
 
@@ -29,7 +30,7 @@ export const paintClass = (color: string | null | undefined): string =>
   `paint-${(typeof color === "string" && paints.has(color) ? color : "Gray").toLowerCase()}`;
 
 /** Returns the name of the side view of a body type; that of a sedan if it is unknown. */
-const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
+const drawingOf = (bodyType: string | null | undefined): string => ownValue(views, bodyType ?? "") ?? "sedan";
 
 /** The side view of a body type. It takes the paint of the element around it. */
 export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | undefined }): JSX.Element => (

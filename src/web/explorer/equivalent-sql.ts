@@ -28,7 +28,7 @@ export function equivalentSql(path: string, query: URLSearchParams): string | un
   const [limit, offset] = ["limit", "offset"].map((name) =>
     query.has(name) ? `\n${name.toUpperCase()} ${Number(query.get(name))}` : "",
   );
-  const columns = fields?.split(",").filter((name) => name in attributes);
+  const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
   const source = day === undefined ? "active" : `snapshot(${quoted(day)})`;
   return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
 }
@@ -62,7 +62,7 @@ function categoryCondition(name: AttributeName, values: readonly string[]): stri
 function orderOf(sort: string): string | undefined {
   const column = sort.replace(/^-/, "");
   const direction = sort.startsWith("-") ? " DESC" : "";
-  return column in attributes ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
+  return Object.hasOwn(attributes, column) ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

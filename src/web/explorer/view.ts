@@ -3,6 +3,7 @@
  * parameters are the page's: `min_year` and `max_year` stand for a list of years, `unrated` adds the cars that the best value leaves out, the others
  * choose what is shown.
  */
+import { ownValue } from "../../base/json.ts";
 import { separatorOf } from "../../contract/decode.ts";
 import { operation, vocabulary } from "../../contract/document.ts";
 import { listItem, splitList } from "../../contract/lists.ts";
@@ -35,14 +36,13 @@ const defaults: TextParameters = {
  * listings have no values to filter or sort by.
  */
 export function readView(query: URLSearchParams, asOf: string): ViewParameters {
-  const parameters: Record<string, string> = {};
-  for (const name of new Set(query.keys())) {
-    const value = query
-      .getAll(name)
-      .filter((item) => item !== "")
-      .join(separatorIn(name));
-    if (value !== "" && value !== defaults[name]) parameters[name] = value;
-  }
+  const given = [...new Set(query.keys())].map((name): [string, string] => {
+    const values = query.getAll(name).filter((item) => item !== "");
+    return [name, values.join(separatorIn(name))];
+  });
+  const parameters: Record<string, string> = Object.fromEntries(
+    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
+  );
   if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
   if (inventoryOf(parameters) !== "active") {
     delete parameters.value_rating;

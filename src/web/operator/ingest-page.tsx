@@ -1,6 +1,6 @@
 /** An ingested day in the operator's view: its issues, and the quality report of its feeds, which is also a CSV file. */
 import type { JSX } from "preact";
-import { type Json, type Row, textIn } from "../../base/json.ts";
+import { type Json, ownValue, type Row, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -62,7 +62,8 @@ const reportOf = (
   dealer?: string,
 ): Promise<readonly Row[]> =>
   current.use(async (version) => {
-    if (version.manifest.days[day] === undefined) throw refuse("not_found", { what: "ingested day", id: day });
+    if (ownValue(version.manifest.days, day) === undefined)
+      throw refuse("not_found", { what: "ingested day", id: day });
     const rows = await qualityReport(version, { day, status, dealer });
     return rows.map((row) => ({ ...row, dealer_name: version.dealers.nameOf(textIn(row, "dealer_id")) }));
   });

@@ -4,8 +4,8 @@ import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../../../src/base/files.ts";
+import { FairQueue } from "../../../src/db/account-slots.ts";
 import { Abandoned, Job } from "../../../src/db/job.ts";
-import { ExportQueue } from "../../../src/http/exports/export-queue.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
 import { eventually } from "../../support/command-line.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
@@ -21,7 +21,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 
 /** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
 function openQueue(writtenMax: number, waitingMax = 16) {
-  const queue = new ExportQueue({ writtenMax, waitingMax });
+  const queue = new FairQueue({ runningMax: writtenMax, waitingMax });
   const ends = new Map<string, () => void>();
   const refused: string[] = [];
   const jobs = new Map<string, Job>();

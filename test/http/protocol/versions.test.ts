@@ -180,22 +180,75 @@ test("a version that vacuum has removed is refused, although it was open", async
   }
 });
 
-test("at most two named versions are open at once", async () => {
-  const opened: LakeVersion[] = [];
-  const pinned = new PinnedVersions(async () => {
+/** Named versions that stand for the published one; `opened` has their names, `closed` those that were closed. */
+function openPinned() {
+  const opened: string[] = [];
+  const closed: string[] = [];
+  const pinned = new PinnedVersions(async (name) => {
+    opened.push(name);
     const version = await LakeVersion.open(lake, (await currentVersion(lake)) ?? "", { threads: 1 });
-    opened.push(version);
-    return version;
+    const close = version.close.bind(version);
+    return Object.assign(version, {
+      close: () => {
+        closed.push(name);
+        close();
+      },
+    });
   });
-  const never = (): Promise<never> => Promise.reject(new Error("A third version is open."));
-  await pinned.use("a", (first) =>
-    pinned.use("b", async (second) => {
-      assert.notEqual(first, second);
-      await assert.rejects(pinned.use("c", never), { code: "overloaded" });
-      await pinned.use("a", async (again) => assert.equal(again, first));
-    }),
-  );
-  await pinned.use("c", async (third) => assert.equal(third, opened[2]));
-  await pinned.use("a", async (again) => assert.equal(again, opened[0], "that which was used last stays open"));
+  const nothing = async (): Promise<void> => undefined;
+  const read = (accountId: string, ...names: readonly string[]) =>
+    Promise.all(names.map((name) => pinned.use(name, { accountId }, nothing)));
+  return { pinned, opened, closed, read };
+}
+
+test("an account that reads many versions closes none that another account reads", async () => {
+  const { pinned, opened, closed, read } = openPinned();
+  await read("light", "a");
+  for (const name of ["b", "c", "d", "e", "f", "g"]) {
+    await read("heavy", name);
+    await read("light", "a");
+  }
+  assert.deepEqual(closed, ["b", "c", "d", "e"], "alone with another account, it has two");
+  await read("third", "h");
+  assert.deepEqual(closed.slice(4), [], "there is room for one more");
+  await read("fourth", "i");
+  assert.deepEqual(closed.slice(4), ["f"], "the second version of the account with two");
+  assert.equal(opened.filter((name) => name === "a").length, 1);
   pinned.close();
+});
+
+test("a request for a version waits for its turn, and is refused if none comes", async () => {
+  const { pinned, closed, read } = openPinned();
+  const ends = new Map<string, () => void>();
+  const inUse = (accountId: string, name: string) =>
+    pinned.use(name, { accountId }, () => new Promise<void>((resolve) => ends.set(name, resolve)));
+  const uses = ["a", "b", "c", "d"].map((name) => inUse(`account of ${name}`, name));
+  await eventually("all are in use", async () => ends.size === 4);
+  await assert.rejects(read("fifth", "e"), { code: "overloaded" });
+  await assert.rejects(read("account of a", "e"), { code: "overloaded" });
+  const waiting = read("account of a", "e");
+  ends.get("a")?.();
+  await waiting;
+  assert.deepEqual(closed, ["a"], "its own");
+  for (const end of ends.values()) end();
+  await Promise.all(uses);
+  pinned.close();
+});
+
+test("opening a version counts against the rate limits by its time; a path that names nothing opens none", async (t) => {
+  const lakeOfDays = await createLake(t, join(samplePath, "2026-11-18"));
+  await ingestPath(lakeOfDays.lake, join(samplePath, "2026-11-19"));
+  const service = await startService(t, lakeOfDays.lake);
+  const remaining = async (path: string): Promise<number> => {
+    const { headers } = await service.get(path);
+    return Number(headers.get("X-RateLimit-Remaining-60s"));
+  };
+  const before = await remaining("/v1/listings?limit=1");
+  for (const path of ["/v1/listings/x", "/v1/listings/x/comparables", "/v1/dealers/x", "/v1/dealers/x/listings"])
+    assert.equal((await service.get(withVersion(path, older))).status, 404, path);
+  const afterPaths = await remaining("/v1/listings?limit=1");
+  assert.equal(before - afterPaths, 5, "each of them is one request");
+  const opened = await remaining(withVersion("/v1/listings/00000000000000000000000000000000", older));
+  assert.ok(afterPaths - opened > 1, `${afterPaths - opened} requests for a 404 that opened a version`);
+  assert.equal(opened - (await remaining(withVersion("/v1/listings/0".padEnd(45, "0"), older))), 1, "it is open");
 });

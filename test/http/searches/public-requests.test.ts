@@ -9,7 +9,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { documentBytesMax, fetchPublic, isPublicAddress } from "../../../src/http/service/public-requests.ts";
+import {
+  documentBytesMax,
+  fetchPublic,
+  isPublicAddress,
+  requestPublic,
+} from "../../../src/http/service/public-requests.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../../support/scope.ts";
 
@@ -114,4 +119,24 @@ test("a redirect is not followed, a long document is refused, and a slow one end
   await assert.rejects(fetchDocument(long), /too long/);
   const slow = await startServer((_, response) => response.writeHead(200).write("{"));
   await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);
+});
+
+test("a request ends at its deadline, whether the look-up, the response or the document does not end", async () => {
+  const options = { ca, isAllowed: () => true, deadlineMs: 300 };
+  const resolve = async (): Promise<string[]> => ["127.0.0.1"];
+  const silent = await startServer(() => undefined);
+  const slow = await startServer((_, response) => {
+    const timer = setInterval(() => response.write(" "), 50);
+    response.on("close", () => clearInterval(timer)).writeHead(200);
+  });
+  const never = new Promise<string[]>(() => undefined);
+  await assert.rejects(
+    requestPublic(new URL(silent), { headers: {} }, { ...options, resolve }),
+    /No response in 0\.3 s/,
+  );
+  await assert.rejects(
+    requestPublic(new URL(silent), { headers: {} }, { ...options, resolve: () => never }),
+    /No response in 0\.3 s/,
+  );
+  await assert.rejects(fetchPublic({ ...options, resolve })(slow), /abort/i);
 });

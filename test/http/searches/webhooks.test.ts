@@ -253,7 +253,13 @@ test("searches that cannot be delivered are refused, and say what is expected", 
     [{ name: "a", query: "radius=50" }, /radius requires an origin/],
     [{ name: "a", query: "postal_code=00000" }, /00000/],
     [{ name: "a", webhook_url: "http://shop.example/hook" }, /webhook_url: expected an https address/],
-    [{ name: "a", webhook_url: "https://u:p@shop.example/hook" }, /without a user name and a password/],
+    ...["u:p", "u", ":p"].map(
+      (user) =>
+        [
+          { name: "a", webhook_url: `https://${user}@shop.example/hook` },
+          /without a user name and a password/,
+        ] as const,
+    ),
     ...["https://10.1.2.3/", "https://[::1]/", "https://localhost/", "https://169.254.169.254/"].map(
       (webhook_url) => [{ name: "a", webhook_url }, /expected a public address/] as const,
     ),

@@ -1,5 +1,6 @@
 /** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
 import type { JSX } from "preact";
+import { ownValue } from "../../../base/json.ts";
 import { queryString } from "../../../operations/caller.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { facetDefinitions, type ViewFacets } from "../facets.ts";
@@ -73,8 +74,9 @@ export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX
 /** Returns a filter of a view in words. Ids have the names that the facets know. */
 export function filterText(view: ViewParameters, name: string, facets?: ViewFacets): string {
   if (name === "unrated") return "Rated prices only";
+  const buckets = ownValue(facets?.values, name);
   const values = listOf(view, name).map(
-    (id) => facets?.values[name]?.find(({ value, label }) => value === id && label !== undefined)?.label ?? id,
+    (id) => buckets?.find(({ value, label }) => value === id && label !== undefined)?.label ?? id,
   );
   return `${filterTitle(name)} ${values.join(", ")}`;
 }

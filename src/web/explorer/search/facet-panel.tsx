@@ -166,7 +166,7 @@ export const ValueField = ({ name, bucket, share, change, isChosen }: ValueField
   );
 };
 
-const isRating = (value: string): value is keyof typeof ratingLooks => value in ratingLooks;
+const isRating = (value: string): value is keyof typeof ratingLooks => Object.hasOwn(ratingLooks, value);
 
 /** Values of closed vocabularies, in words. */
 const labels: ReadonlyMap<string, string> = new Map([

@@ -1,0 +1,233 @@
+/** Limits: those of the document are accepted at their edge and refused beyond it, and each limit in the code has a row here that names its test. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { projectPath } from "../../src/base/project-files.ts";
+import { decodeBody, decoderOf, separatorOf } from "../../src/contract/decode.ts";
+import { type Operation, operations, type Parameter, type Schema } from "../../src/contract/document.ts";
+import { Refusal } from "../../src/contract/errors.ts";
+import { exampleOf, requiredQuery } from "../support/examples.ts";
+import { sampleService } from "../support/http/service.ts";
+
+/** A value at an edge, and one beyond it; undefined where the schema has no such edge. */
+type Edge = readonly [accepted: unknown, refused: unknown];
+
+/** Returns the least length of a text, which the decoder leaves to the validator. */
+const minLengthOf = (schema: object): number | undefined => {
+  const { minLength }: { readonly minLength?: number } = schema;
+  return minLength;
+};
+
+/** Returns the edges of a single value. */
+function edgesOf(schema: Schema): readonly Edge[] {
+  const { type, minimum, maximum, exclusiveMinimum, maxLength, pattern, format } = schema;
+  const minLength = minLengthOf(schema);
+  const step = type === "integer" ? 1 : 0.001;
+  const isFree = schema.enum === undefined && pattern === undefined && format === undefined;
+  const texts = (length: number): string => "a".repeat(length);
+  return [
+    ...(minimum === undefined ? [] : [[minimum, minimum - step] as const]),
+    ...(maximum === undefined ? [] : [[maximum, maximum + step] as const]),
+    ...(exclusiveMinimum === undefined ? [] : [[exclusiveMinimum + step, exclusiveMinimum] as const]),
+    ...(isFree && maxLength !== undefined ? [[texts(maxLength), texts(maxLength + 1)] as const] : []),
+    ...(isFree && minLength !== undefined && minLength > 1 ? [[texts(minLength), texts(minLength - 1)] as const] : []),
+  ];
+}
+
+/** Returns different values of the items of a list. */
+function itemsOf({ type, enum: known, minimum = 0, format }: Schema, count: number): readonly unknown[] {
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  if (known !== undefined) return known.slice(0, count);
+  if (type === "integer" || type === "number") return numbers.map((index) => Math.max(minimum, 0) + index);
+  if (format === "uuid") return numbers.map((index) => `41e7ac92-0f5b-4d38-8c6e-${String(index).padStart(12, "0")}`);
+  return numbers.map((index) => `value${index}`);
+}
+
+function listEdgesOf({ items, minItems, maxItems }: Schema): readonly Edge[] {
+  if (items === undefined || maxItems === undefined || minItems === maxItems) return [];
+  const values = itemsOf(items, maxItems + 1);
+  const { maximum = Number.POSITIVE_INFINITY } = items;
+  const isReached = values.length > maxItems && !values.some((value) => typeof value === "number" && value > maximum);
+  return isReached && items.pattern === undefined ? [[values.slice(0, maxItems), values]] : [];
+}
+
+function queryWith({ parameters }: Operation, parameter: Parameter, value: unknown): string {
+  const others = requiredQuery({ parameters } as Operation).filter(([name]) => name !== parameter.name);
+  const text = [value]
+    .flat()
+    .map((item) => encodeURIComponent(String(item)))
+    .join(encodeURIComponent(separatorOf(parameter)));
+  return [...others.map((pair) => pair.join("=")), `${parameter.name}=${text}`].join("&");
+}
+
+test("every parameter of the document is accepted at each edge of its limits, and refused beyond it", () => {
+  let edges = 0;
+  for (const operation of operations.values()) {
+    const path = Object.fromEntries(
+      operation.parameters
+        .filter(({ in: location }) => location === "path")
+        .map((parameter) => [parameter.name, String(exampleOf(parameter))]),
+    );
+    const decode = (query: string): unknown => decoderOf(operation.id)(query, path);
+    for (const parameter of operation.parameters.filter(({ in: location }) => location === "query")) {
+      const { schema, name } = parameter;
+      const single = edgesOf(schema.items ?? schema).map(([accepted, refused]): Edge => [accepted, refused]);
+      const isTuple = schema.minItems !== undefined && schema.minItems === schema.maxItems;
+      for (const [accepted, refused] of [...(isTuple ? [] : single), ...listEdgesOf(schema)]) {
+        const label = `${operation.id} ${name}`;
+        assert.doesNotThrow(() => decode(queryWith(operation, parameter, accepted)), `${label}: ${accepted}`);
+        assert.throws(() => decode(queryWith(operation, parameter, refused)), Refusal, `${label}: ${refused}`);
+        edges += 1;
+      }
+    }
+  }
+  assert.ok(edges > 300, `${edges} edges`);
+});
+
+test("every property of a body is accepted at each edge of its limits, and refused beyond it", () => {
+  let edges = 0;
+  for (const { id, requestBody } of operations.values()) {
+    if (requestBody === undefined) continue;
+    const { properties, required = [] } = requestBody;
+    for (const [name, schema] of Object.entries(properties)) {
+      const { maxLength } = schema;
+      const minLength = minLengthOf(schema);
+      if (schema.format !== undefined || schema.pattern?.includes("http") === true) continue;
+      const others = Object.fromEntries(required.map((one) => [one, "a"]));
+      const decode = (value: string): unknown => decodeBody(id, JSON.stringify({ ...others, [name]: value }));
+      for (const [length, beyond] of [
+        [minLength, (minLength ?? 0) - 1],
+        [maxLength, (maxLength ?? 0) + 1],
+      ] as const) {
+        if (length === undefined) continue;
+        assert.doesNotThrow(() => decode("a".repeat(length)), `${id} ${name}: ${length}`);
+        assert.throws(() => decode("a".repeat(beyond)), Refusal, `${id} ${name}: ${beyond}`);
+        edges += 1;
+      }
+    }
+  }
+  assert.ok(edges > 3, `${edges} edges`);
+});
+
+/**
+ * Limits and windows of the code that serves requests: the test of each; `pace` for an interval that decides no answer, and `no test` for one that tests
+ * would have to wait for or fill.
+ */
+const limits: Readonly<Record<string, string>> = {
+  "accounts/administration/saved-searches.ts accountSearchesMax":
+    "an account has at most 100 saved searches, over HTTP and on pages",
+  "http/context.ts discardedBytesMax": "a form that is too long is refused, and the service lives",
+  "http/exports/respond-with-sql.ts bodyBytesMax":
+    "a body that is too large, another method, and a key without the scope are refused",
+  "http/exports/respond-with-sql.ts resultBytesMax": "no test",
+  "http/exports/respond-with-sql.ts rowsMax": "no test",
+  "http/exports/spool.ts pollMs": "pace",
+  "http/limits.ts accountExportsMax": "exports are limited in number, in total and for each account",
+  "http/limits.ts connectionsPerAddressMax":
+    "idle connections of one address leave room for others and for health checks",
+  "http/limits.ts drainTimeoutMs": "no test",
+  "http/limits.ts exportDeadlineMs": "a refused export is neither written nor charged",
+  "http/limits.ts exportsMax": "exports are limited in number, in total and for each account",
+  "http/limits.ts headerBytesMax":
+    "a path and query, or headers, beyond their maximum are refused with an error of the document",
+  "http/limits.ts responseCacheBytesMax":
+    "the cache is bounded: least recently used answers are evicted, and every waiting request is answered",
+  "http/limits.ts spoolAgeMs": "a file is removed at its age; one in use when it is released",
+  "http/limits.ts spoolBytesMax": "the least recently used export is removed when the spool exceeds its size",
+  "http/limits.ts uriBytesMax":
+    "a path and query, or headers, beyond their maximum are refused with an error of the document",
+  "http/limits.ts waitingExportsMax": "beyond the queue, the account that waits most is refused, not the last to come",
+  "http/middleware/compress-responses.ts compressedBytesMin": "no test",
+  "http/oauth/authorization-server.ts registrationBytesMax": "registrations are limited in size and per address",
+  "http/oauth/state-adapter.ts unusedClientMs":
+    "a client that is never used is forgotten after a day; one that has tokens is not",
+  "http/oauth/state-adapter.ts usedClientMs": "no test",
+  "http/pipeline.ts bodyBytesMax": "a body of an operation about the account is read up to 8,192 bytes",
+  "http/searches/deliver.ts claimMs": "a search is due after a new version, claimed once, and keeps its position",
+  "http/searches/deliver.ts messageChangesMax": "no test",
+  "http/searches/deliver.ts pollMs": "pace",
+  "http/searches/deliver.ts responseMs":
+    "a request ends at its deadline, whether the look-up, the response or the document does not end",
+  "http/searches/deliver.ts retryDelaysMs":
+    "messages lead from market to market across failures, restarts, a gone receiver and a version that is no longer kept",
+  "http/searches/deliver.ts slotsMax":
+    "silent receivers of an account hold up neither its other receivers nor those of another account",
+  "http/server.ts closeMs": "no test",
+  "http/server.ts reviewPollMs": "pace",
+  "http/service/client-errors.ts rejectedConnectionMs": "pace",
+  "http/service/connections.ts healthConnectionsMax":
+    "health checks are answered while the total limit of connections is reached, others when connections close",
+  "http/service/connections.ts openMax":
+    "the total limit of connections leaves a quarter of the file descriptors to files",
+  "http/service/drain.ts holdingMs": "pace",
+  "http/service/drain.ts quietMs": "pace",
+  "http/service/drain.ts refusingMs": "pace",
+  "http/service/drain.ts unconnectedMs": "pace",
+  "http/service/drain.ts unusedConnectionMs":
+    "SIGTERM stops an idle service at once, with clients still connected, one of them without a request",
+  "http/service/freshness.ts graceMs": "no test",
+  "http/service/freshness.ts hourMs": "pace",
+  "http/service/freshness.ts recordPollMs": "pace",
+  "http/service/http-server.ts backlogMax":
+    "a service that is busy for a moment keeps 800 new connections, as after a restart",
+  "http/service/http-server.ts headersMax": "headers beyond the maximum are ignored",
+  "http/service/http-server.ts headersMs": "an incomplete request times out",
+  "http/service/http-server.ts keepAliveMs": "pace",
+  "http/service/http-server.ts requestMs": "no test",
+  "http/service/http-server.ts responseMs": "a connection is closed when its client does not read the responses",
+  "http/service/public-requests.ts documentBytesMax":
+    "a redirect is not followed, a long document is refused, and a slow one ends with its signal",
+  "http/service/public-requests.ts requestMs":
+    "a request ends at its deadline, whether the look-up, the response or the document does not end",
+  "operations/caller.ts accountRequestsMax":
+    "of concurrent requests of an account exactly the limit are in progress, and the others are refused at once",
+  "operations/caller.ts requestDeadlineMs": "a request that waits past its deadline is refused without running",
+  "operations/page-charges.ts paidMs": "a paid search is charged again after half an hour, and in a newer version",
+  "operations/page-charges.ts searchesMax": "no test",
+  "serving/kept-versions.ts idleMs": "pace",
+  "serving/kept-versions.ts keptMs": "no test",
+  "serving/kept-versions.ts openMax": "an account that reads many versions closes none that another account reads",
+  "serving/kept-versions.ts pollMs": "pace",
+  "serving/kept-versions.ts waitMs": "a request for a version waits for its turn, and is refused if none comes",
+};
+
+/** The folders and files whose constants are limits of requests. */
+const limited = [
+  "http",
+  "operations",
+  "contract",
+  "serving/kept-versions.ts",
+  "accounts/administration/saved-searches.ts",
+];
+
+const textOf = (path: string): string => readFileSync(projectPath(path), "utf8");
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(projectPath(folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => `${folder}/${path}`);
+
+test("each limit in the code that serves requests has a row, which names its test", () => {
+  const files = limited.flatMap((path) => (path.endsWith(".ts") ? [`src/${path}`] : filesIn(`src/${path}`)));
+  const named = files.flatMap((path) =>
+    [...textOf(path).matchAll(/^(?:export )?const (\w+(?:Max|Min|Ms)) = /gm)].map(
+      ([, name]) => `${path.slice("src/".length)} ${name}`,
+    ),
+  );
+  assert.deepEqual([...named].sort(), Object.keys(limits).sort());
+  const tests = filesIn("test").map(textOf).join("");
+  for (const [limit, name] of Object.entries(limits))
+    assert.ok(["pace", "no test"].includes(name) || tests.split(`"${name}"`).length > 2, `${limit}: no test "${name}"`);
+});
+
+test("a body of an operation about the account is read up to 8,192 bytes", async () => {
+  const { client } = await sampleService();
+  for (const [bytes, status] of [
+    [8_192, 400],
+    [8_193, 413],
+  ] as const) {
+    const body = `{"name": "${"a".repeat(bytes - 12)}"}`;
+    assert.equal(Buffer.byteLength(body), bytes);
+    const sent = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: client.customer.bearer, body });
+    assert.equal(sent.status, status, `${bytes} bytes`);
+  }
+});
