@@ -20,7 +20,12 @@ interface Effect {
 const rangesAs = (prefix: string): Readonly<Record<string, string>> =>
   Object.fromEntries(rangeNames.flatMap((name) => ends.map((end) => [`${prefix}_${name}_${end}`, `${name}_${end}`])));
 
-const slopes = { by_year: "by_year", by_mileage: "by_mileage", by_options: "by_options", by_certificate: "by_certificate" };
+const slopes = {
+  by_year: "by_year",
+  by_mileage: "by_mileage",
+  by_options: "by_options",
+  by_certificate: "by_certificate",
+};
 
 const levelAs = (kind: string): Readonly<Record<string, string>> => ({
   [`${kind}_level`]: "level",
@@ -84,7 +89,15 @@ export const predicted = (subjects: Sql, effects: Sql): Sql => sql`
     SELECT *, CASE WHEN ${outside(sql`"year"`, "year")} THEN 'year' WHEN ${outside(sql`miles`, "miles")} THEN 'miles'
                    WHEN (is_new OR step = 'body_and_age') AND ${outside(sql`msrp`, "msrp")} THEN 'msrp'
                    WHEN ${outside(sql`value`, "price", rules.priceSlack)} THEN 'price' END AS out_of_range,
-           ${join(ends.map((end) => sql`CASE out_of_range ${join(rangeNames.map((name) => sql`WHEN ${literal(name)} THEN ${rangeEnd(name, end)}`), sql` `)} END AS ${ident(`range_${end}`)}`))},
+           ${join(
+             ends.map(
+               (end) =>
+                 sql`CASE out_of_range ${join(
+                   rangeNames.map((name) => sql`WHEN ${literal(name)} THEN ${rangeEnd(name, end)}`),
+                   sql` `,
+                 )} END AS ${ident(`range_${end}`)}`,
+             ),
+           )},
            ${bandOf(sql`"year"`, sql`(SELECT max(year_max) FROM ${effects} WHERE kind = 'model')`)} AS band, ${priceBandOf(sql`value`)} AS price_band
     FROM fitted
   )

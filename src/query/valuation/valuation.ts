@@ -10,11 +10,17 @@ export interface Estimate {
   readonly low: number;
   readonly high: number;
   readonly step: Step;
+  /** The options that it counts: those of the vehicle, or the mean of the listings that it rests on; null where they count for nothing. */
+  readonly options: Valuation["options"];
 }
 
 const { coverage, outlierRatio } = rules;
 
-export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Valuation => ({
+/** A vehicle without a value; `range` is what the listings have of the attribute that is out of range. */
+export const withoutValue = (
+  reason: NonNullable<Valuation["null_reason"]>,
+  range: Valuation["range"] = null,
+): Valuation => ({
   market_value: null,
   market_value_low: null,
   market_value_high: null,
@@ -23,7 +29,9 @@ export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Val
   value_rating: null,
   rating_thresholds: null,
   step: null,
+  options: null,
   null_reason: reason,
+  range,
 });
 
 /** Returns what a price is rated by an estimate, as `ratingOf` does in SQL; null for an outlier. */
@@ -42,7 +50,7 @@ function ratioOf(price: number, value: number): number {
 }
 
 export function valuationOf(estimate: Estimate, price: number | null): Valuation {
-  const { value, low, high, step } = estimate;
+  const { value, low, high, step, options } = estimate;
   const thresholds = thresholdsOf(estimate);
   return {
     market_value: value,
@@ -53,6 +61,8 @@ export function valuationOf(estimate: Estimate, price: number | null): Valuation
     value_rating: price === null ? null : rate(price, estimate),
     rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
     step,
+    options,
     null_reason: null,
+    range: null,
   };
 }
