@@ -209,15 +209,15 @@ const valuations = sql`
            if(step = 'body_and_age' OR NOT is_regular, value, price * exp(-log_residual / ((1 - in_level) * (1 - in_year)))) AS own_value
     FROM valued
   ), estimates AS (
-    SELECT *, CASE WHEN step IS NOT NULL AND out_of_range IS NULL THEN ${dollars(sql`own_value`)} END AS market_value,
-           ${dollars(sql`market_value * exp(to_low)`)} AS market_value_low, ${dollars(sql`market_value * exp(to_high)`)} AS market_value_high
+    SELECT *, CASE WHEN step IS NOT NULL AND to_low IS NOT NULL AND out_of_range IS NULL THEN ${dollars(sql`own_value`)} END AS market_value,
+           ${dollars(sql`market_value * exp(to_low)`)} AS market_value_low, ${dollars(sql`market_value * exp(to_high)`)} AS market_value_high,
+           price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)} AS is_rated
     FROM alone
   )
   SELECT *, round(if(is_new, msrp, 1) * exp(fit), 2) AS fitted_price, round(log_residual, 6) AS residual,
          if(market_value IS NULL, NULL, step) AS value_step,
-         try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) AS price_to_value,
-         CASE WHEN market_value_low IS NOT NULL AND price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
-              THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
+         CASE WHEN is_rated THEN try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) END AS price_to_value,
+         CASE WHEN is_rated THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
   FROM estimates`;
 
 const fitTables: readonly (readonly [table: string, query: Sql])[] = [

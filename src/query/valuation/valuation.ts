@@ -34,9 +34,8 @@ export const withoutValue = (
   range,
 });
 
-/** Returns what a price is rated by an estimate, as `ratingOf` does in SQL; null for an outlier. */
-function rate(price: number, { value, ...ends }: Estimate): Rating | null {
-  if (price < value / outlierRatio || price > value * outlierRatio) return null;
+/** Returns what a price is rated by an estimate, as `ratingOf` does in SQL. */
+function rate(price: number, { value, ...ends }: Estimate): Rating {
   const { great, good, fair } = thresholdsOf({ value, ...ends });
   if (price < great) return "great";
   if (price < good) return "good";
@@ -52,13 +51,14 @@ function ratioOf(price: number, value: number): number {
 export function valuationOf(estimate: Estimate, price: number | null): Valuation {
   const { value, low, high, step, options } = estimate;
   const thresholds = thresholdsOf(estimate);
+  const rated = price !== null && price >= value / outlierRatio && price <= value * outlierRatio ? price : null;
   return {
     market_value: value,
     market_value_low: low,
     market_value_high: high,
     coverage,
-    price_to_value: price === null ? null : ratioOf(price, value),
-    value_rating: price === null ? null : rate(price, estimate),
+    price_to_value: rated === null ? null : ratioOf(rated, value),
+    value_rating: rated === null ? null : rate(rated, estimate),
     rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
     step,
     options,
