@@ -56,7 +56,7 @@ async function judge(session: Session, lake: string, day: string): Promise<void>
   });
 }
 
-/** The subjects as they are listed, and as requests may describe them: without equipment, and without their trim. */
+/** The subjects with all their attributes, and with those that a request may have: without equipment, and without their trim. */
 const knowledge = sql`(
   SELECT *, 0 AS fold, 'listed' AS knowledge, false AS is_described FROM subjects WHERE NOT is_branded
   UNION ALL BY NAME SELECT * REPLACE (NULL AS o, '' AS version), 0 AS fold, 'described' AS knowledge, true AS is_described FROM subjects WHERE NOT is_branded

@@ -5,7 +5,7 @@ import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db
 import { predicted, priceBandOf } from "./predict.ts";
 import { rules } from "./rules.ts";
 
-/** The listings of the folds that are held out, each as it is listed, and as a request may describe it: without equipment, and without its trim. */
+/** The listings of the folds that are held out, each with all its attributes, and with those that a request may have: without equipment, and without its trim. */
 const subjects = sql`(
   SELECT fit_rows.*, fold, false AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded
   UNION ALL BY NAME SELECT fit_rows.* REPLACE (NULL AS o, '' AS version), fold, true AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded AND trim <> ''

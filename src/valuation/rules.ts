@@ -18,7 +18,7 @@ export const rules = {
   milesMax: 400_000,
   /** The slopes of a model are pulled towards those of its body type, and these towards the market's, as if there were this many listings of them. */
   slopePull: 30,
-  /** 10,000 miles cost at most this share of a price, unless at least so many listings of the model say otherwise. */
+  /** 10,000 miles cost at most this share of a price, unless this number of listings of the model says otherwise. */
   mileageLossMax: 0.08,
   slopeListingsMin: 100,
   /** The same for levels: a version towards its trim, a trim towards its model; and for the effect of a model year, and of a state. */
@@ -27,7 +27,7 @@ export const rules = {
   statePull: 30,
   /** The spread of a model and age is pulled towards that of the age. */
   spreadPull: 10,
-  /** Listings are held out by folds, one after the other until this many have been; an interval is calibrated on at least so many of them. */
+  /** Listings are held out by folds, one after the other until this many have been; an interval is calibrated on at least `calibrationMin` of them. */
   folds: 5,
   heldOutMin: 20_000,
   calibrationMin: 50,

@@ -64,7 +64,7 @@ export async function interpret({ q }: QueryOf<"interpretQuestion">, version: La
 /** At most this many other readings of a question that finds nothing are tried. */
 const triesMax = 8;
 
-/** Returns the parts of a question that finds nothing with the first other meaning of one of them that finds something; as they are if none does. */
+/** Returns the parts of a question that finds nothing with the first other meaning of one of them that finds something; unchanged if none does. */
 async function withListings(parts: readonly QuestionPart[], version: LakeVersion): Promise<readonly QuestionPart[]> {
   const others = parts.flatMap((part) => {
     const { reading } = part;

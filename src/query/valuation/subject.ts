@@ -118,7 +118,7 @@ function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | 
 
 type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "radius" | "data_version" | "vin">;
 
-/** What a VIN says of a vehicle: the build of its latest listing, or the one that its characters stand for. */
+/** What a VIN says of a vehicle: the build of its latest listing, or that of its characters. */
 export interface Build {
   readonly vin: string;
   readonly shown: Partial<Pick<Shown, "year" | "make" | "model" | "trim" | "version" | "msrp">>;
