@@ -188,8 +188,8 @@ const judged = sql`
   SELECT fit_effects.* REPLACE (fit_spreads.spreads AS spreads) FROM fit_effects LEFT JOIN fit_spreads ON kind = 'model' AND (fit_spreads.is_new, fit_spreads.make, fit_spreads.model) = (fit_effects.is_new, fit_effects.make, fit_effects.model)
   WHERE fold = 0 UNION ALL BY NAME SELECT 'interval' AS kind, 0 AS fold, * FROM fit_intervals`;
 
-/** Whole dollars, at least one. */
-const dollars = (value: Sql): Sql => sql`round(greatest(1, ${value}))::INTEGER`;
+/** Whole dollars, at least one; null for null, which `greatest` leaves out. */
+const dollars = (value: Sql): Sql => sql`round(if(${value} < 1, 1, ${value}))::INTEGER`;
 
 /** The weight of a listing in a level that is pulled towards one in which it has another weight. */
 const weightIn = (count: Sql, inNext: Sql): Sql =>

@@ -79,8 +79,8 @@ export async function compareVehicle(
 
 async function buildOf(vin: string, latest: FoundListing | undefined, version: LakeVersion): Promise<Build> {
   if (latest === undefined) return buildOfVin(vin, await decodeVin(vin, version));
-  const { shown, subject } = describedOfListing(latest, version.dimensions);
-  return { vin, shown, body: subject?.body ?? "" };
+  const { shown, subject, isBranded } = describedOfListing(latest, version.dimensions);
+  return { vin, shown, body: subject?.body ?? "", isBranded };
 }
 
 const latestOf = async (vin: string, version: LakeVersion): Promise<FoundListing | undefined> =>

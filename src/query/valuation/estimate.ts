@@ -53,15 +53,17 @@ export async function accuracyOf(version: LakeVersion): Promise<readonly Accurac
 const known = (value: number | null): Sql => (value === null ? sql`NULL::DOUBLE` : numberLiteral(value));
 
 function subjectRow(subject: Subject, position: number): Sql {
-  const { make, model, trim, version, year, miles, msrp, state, body, inventoryType, optionValue } = subject;
+  const { id, make, model, trim, version, year, miles, msrp, state, body, inventoryType, optionValue } = subject;
   const isNew = inventoryType === "new";
   const options = isNew ? 0 : optionValue === null ? null : optionValue / rules.optionUnit;
+  // Without its version or its options, less is known than of the listings that intervals of listings are calibrated on.
+  const isDescribed = id === null && ((version ?? "") === "" || options === null);
   return sql`
     SELECT ${integerLiteral(position)} AS position, 0 AS fold, ${literal(make)} AS make, ${literal(model)} AS model, ${literal(trim ?? "")} AS trim,
            ${literal(version ?? "")} AS version, ${integerLiteral(year)} AS "year", ${numberLiteral(miles)} AS miles,
            ${numberLiteral(miles / rules.mileageUnit)} AS m, ${known(options)} AS o, ${known(msrp)} AS msrp, ${literal(state ?? "")} AS state,
            ${literal(body)} AS body, ${isNew} AS is_new, ${integerLiteral(inventoryType === "certified" ? 1 : 0)} AS certified,
-           ${!isNew && optionValue === null} AS is_described`;
+           ${isDescribed} AS is_described`;
 }
 
 const numberIn = (row: Row, column: string): number | undefined => {

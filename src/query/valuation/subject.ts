@@ -123,6 +123,7 @@ export interface Build {
   readonly vin: string;
   readonly shown: Partial<Pick<Shown, "year" | "make" | "model" | "trim" | "version" | "msrp">>;
   readonly body: string;
+  readonly isBranded: boolean;
 }
 
 /** Returns the build that a decoded VIN stands for. */
@@ -136,6 +137,7 @@ export const buildOfVin = (vin: string, decoded: Row): Build => ({
     version: null,
   },
   body: bodyOf(decoded),
+  isBranded: false,
 });
 
 /** Returns the vehicle that parameters describe, of a build if it has a VIN. Refuses a request without those that its value depends on. */
@@ -173,7 +175,8 @@ export function describedIn(query: DescribedQuery, build: Build | undefined, dim
   };
   const optionValue = options === undefined ? null : worthOf(dimensions, shown.make, options);
   const subject = subjectOf(shown, { body: build?.body ?? "", optionValue, place: zip });
-  return { shown, subject, isBranded: title === "branded", stored: undefined };
+  const isBranded = title === undefined ? build?.isBranded === true : title === "branded";
+  return { shown, subject, isBranded, stored: undefined };
 }
 
 function zipOf(postalCode: string): ZipCode {
