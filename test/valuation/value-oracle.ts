@@ -124,7 +124,9 @@ function heldOut(rows: readonly PricedVehicle[], regular: readonly PricedVehicle
 type Calibrated = Pick<Miss, "vehicle" | "isDescribed" | "step" | "age" | "band">;
 
 /** Returns a function for the ends of the interval of a vehicle, as logarithms of what they are of the value. */
-function calibrated(misses: readonly Miss[]): (of: Calibrated) => { readonly low: number; readonly high: number } {
+function calibrated(
+  misses: readonly Miss[],
+): (of: Calibrated) => { readonly low: number; readonly high: number } | undefined {
   const listed = misses.filter(({ isDescribed }) => !isDescribed);
   const squares = (of: readonly Miss[]): number => sum(of.map(({ miss }) => Math.min(1, miss ** 2)));
   const ages = grouped(listed, ({ vehicle, age }) => `${vehicle.isNew} ${age}`);
@@ -151,6 +153,8 @@ function calibrated(misses: readonly Miss[]): (of: Calibrated) => { readonly low
       .map((group, index) => group.get(keyOf(of, index)) ?? [])
       .find(({ length }) => length >= rules.calibrationMin);
     const spread = spreadOf(of);
+    const isKnown = groups[3]?.has(keyOf(of, 3)) === true;
+    if (!isKnown) return undefined;
     if (chosen === undefined) return { low: -rules.normalTail * spread, high: rules.normalTail * spread };
     const z = chosen.map((one) => inSpreads.get(one) ?? Number.NaN).toSorted((one, other) => one - other);
     const low = z[Math.max(1, Math.floor((z.length + 1) / 10)) - 1] ?? Number.NaN;
