@@ -240,11 +240,12 @@ for (const [name, listings, folds, skip] of [
     const share = shareInside(rows);
     const bands = [
       ...[0, 1, 2, 3].map((band) => [`age ${band}`, rows.filter((row) => Number(row.band) === band)] as const),
+      ...[0, 1, 2, 3, 4, 5].map((band) => [`worth ${band}`, rows.filter((row) => row.price_band === band)] as const),
       ...[0, 1, 2, 3, 4, 5].map((band) => [`price ${band}`, rows.filter((row) => priceBandOf(row) === band)] as const),
     ];
     const shown = bands.map(([band, own]) => `${band}: ${(100 * shareInside(own)).toFixed(1)} % of ${own.length}`);
     context.diagnostic(`${(100 * share).toFixed(1)} % of ${rows.length}; ${shown.join("; ")}`);
     assert.ok(share > 0.75 && share < 0.85, `${share} of ${rows.length}`);
-    for (const [band, own] of bands.slice(0, 4))
+    for (const [band, own] of bands.slice(0, 10))
       assert.ok(own.length < 200 || shareInside(own) > 0.7, `${band}: ${shareInside(own)} of ${own.length}`);
   });
