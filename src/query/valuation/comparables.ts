@@ -74,7 +74,11 @@ export async function compareVehicle(
     ...(ofTrim && { version: [ofTrim] }),
     ...(options && { options_packages: options }),
   };
-  return { data, unmatched: await unmatchedIn(values, version) };
+  const { unmatched } = await unmatchedIn(values, version);
+  const named = unmatched?.map((one) =>
+    one.parameter === "options_packages" ? { ...one, parameter: "options" } : one,
+  );
+  return { data, unmatched: named === undefined ? {} : { unmatched: named } };
 }
 
 async function buildOf(vin: string, latest: FoundListing | undefined, version: LakeVersion): Promise<Build> {
