@@ -13,7 +13,8 @@ import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { activeOn, unorderedListings } from "../../src/lake/market.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
-import { bandOf, rules } from "../../src/valuation/rules.ts";
+import { predicted } from "../../src/valuation/predict.ts";
+import { rules } from "../../src/valuation/rules.ts";
 import { pricedListings } from "../../src/valuation/value-market.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured } from "../report/results.ts";
@@ -27,7 +28,7 @@ const segments: readonly Sql[] = [
   sql`NULL`,
   sql`'by ' || step`,
   sql`['0 to 2 years', '3 to 5 years', '6 to 8 years', '9 years or more'][band + 1]`,
-  sql`CASE WHEN price * exp(-error) < 15000 THEN 'worth below $15,000' WHEN price * exp(-error) < 30000 THEN 'worth $15,000 to $29,999' WHEN price * exp(-error) < 50000 THEN 'worth $30,000 to $49,999' ELSE 'worth $50,000 or more' END`,
+  sql`['worth up to $5,000', '$5,001 to $10,000', '$10,001 to $20,000', '$20,001 to $35,000', '$35,001 to $50,000', 'worth more'][price_band + 1]`,
 ];
 
 /** Judges the sales after a day by the fit of that day: adds rows to table `judged`. */
@@ -55,21 +56,15 @@ async function judge(session: Session, lake: string, day: string): Promise<void>
   });
 }
 
+/** The subjects with all their attributes, and with those that a request may have: without equipment, and without their trim. */
+const knowledge = sql`(
+  SELECT *, 0 AS fold, 'listed' AS knowledge, false AS is_described FROM subjects WHERE NOT is_branded
+  UNION ALL BY NAME SELECT * REPLACE (NULL AS o, '' AS version), 0 AS fold, 'described' AS knowledge, true AS is_described FROM subjects WHERE NOT is_branded
+  UNION ALL BY NAME SELECT * REPLACE (NULL AS o, '' AS version, '' AS trim), 0 AS fold, 'described without trim' AS knowledge, true AS is_described FROM subjects WHERE NOT is_branded
+)`;
+
 const judged = sql`
-  WITH keyed AS (
-    SELECT subjects.*, model_key, trim_key, version_key, ${bandOf(sql`"year"`, sql`(SELECT max("year") FROM fit_priced)`)} AS band
-    FROM subjects LEFT JOIN (SELECT DISTINCT is_new, make, model, model_key FROM fit_keys) USING (is_new, make, model)
-    LEFT JOIN (SELECT DISTINCT model_key, trim, trim_key FROM fit_keys) USING (model_key, trim)
-    LEFT JOIN (SELECT trim_key, version, version_key FROM fit_keys) USING (trim_key, version)
-    WHERE NOT is_branded
-  ), valued AS (
-    SELECT keyed.*, CASE WHEN trim_n >= ${integerLiteral(rules.sampleMin)} THEN 'trim' WHEN model_n >= ${integerLiteral(rules.sampleMin)} THEN 'model' END AS step,
-           y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) - coalesce(level, trim_level, model_level)
-             - coalesce(year_effect, 0) - coalesce(state_effect, 0) AS error
-    FROM keyed LEFT JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) LEFT JOIN fit_models USING (model_key)
-    LEFT JOIN fit_trims USING (trim_key) LEFT JOIN fit_versions USING (version_key)
-    LEFT JOIN fit_years USING (model_key, "year") LEFT JOIN fit_states USING (is_new, state)
-  ), medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3
+  WITH medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3
   ), sums AS (
     SELECT is_new, make, model, avg(y) AS y0, avg("year") AS a0, avg(m) AS m0, regr_sxx(y, "year") AS aa, regr_sxx(y, m) AS mm,
            regr_sxy("year", m) AS am, regr_sxy(y, "year") AS ay, regr_sxy(y, m) AS my
@@ -78,18 +73,18 @@ const judged = sql`
     SELECT *, coalesce((ay * mm - my * am) / nullif(aa * mm - am * am, 0), ay / nullif(aa, 0), 0) AS a,
            coalesce((my * aa - ay * am) / nullif(aa * mm - am * am, 0), 0) AS b FROM sums
   )
-  SELECT is_new, step, band, price, error, y - usual AS error_of_median, y - y0 - a * ("year" - a0) - b * (m - m0) AS error_of_regression, error / spread BETWEEN z_low AND z_high AS is_inside,
-         exp(spread * z_high) - exp(spread * z_low) AS width
-  FROM valued LEFT JOIN fit_spreads USING (model_key, band) LEFT JOIN fit_calibration USING (is_new, step, band)
-  LEFT JOIN medians USING (is_new, make, model, "year") LEFT JOIN lines USING (is_new, make, model)`;
+  SELECT is_new, knowledge, step, band, price_band, y - fit AS error, y - usual AS error_of_median, y - y0 - a * ("year" - a0) - b * (m - m0) AS error_of_regression,
+         error BETWEEN to_low AND to_high AS is_inside, exp(to_high) - exp(to_low) AS width
+  FROM (${predicted(knowledge, sql`fit_judged`)}) LEFT JOIN medians USING (is_new, make, model, "year") LEFT JOIN lines USING (is_new, make, model)
+  WHERE step IN ('trim', 'model') AND out_of_range IS NULL`;
 
 const errorPercent = (error: Sql): Sql => sql`round(100 * median(abs(exp(-${error}) - 1)), 1)`;
 
 const report = (value: Sql): Sql => sql`
-  SELECT concat_ws(', ', if(is_new, 'new', 'used'), ${value}) AS "name", count(*)::INTEGER AS sales, ${errorPercent(sql`error`)} AS error,
+  SELECT concat_ws(', ', if(is_new, 'new', 'used'), knowledge, ${value}) AS "name", count(*)::INTEGER AS sales, ${errorPercent(sql`error`)} AS error,
          round(100 * median(error), 1) AS bias, round(100 * avg(is_inside::INTEGER), 1) AS inside, round(100 * median(width), 1) AS width,
          ${errorPercent(sql`error_of_median`)} AS of_median, ${errorPercent(sql`error_of_regression`)} AS of_regression
-  FROM judged WHERE step IS NOT NULL GROUP BY ALL ORDER BY ALL`;
+  FROM judged GROUP BY ALL ORDER BY ALL`;
 
 function measurementsOf(row: Row): readonly Measurement[] {
   const name = textIn(row, "name");
@@ -112,7 +107,7 @@ const { lake, days, json } = options;
 if (lake === undefined || days === undefined) throw new Error("Expected --lake DIR and --days with days of the lake.");
 const database = await DuckDatabase.open({});
 const found = await database.using(async (session) => {
-  await session.run(sql`CREATE TABLE judged (is_new BOOLEAN, step VARCHAR, band INTEGER, price INTEGER, error DOUBLE, error_of_median DOUBLE,
+  await session.run(sql`CREATE TABLE judged (is_new BOOLEAN, knowledge VARCHAR, step VARCHAR, band INTEGER, price_band INTEGER, error DOUBLE, error_of_median DOUBLE,
     error_of_regression DOUBLE, is_inside BOOLEAN, width DOUBLE)`);
   for (const day of days.split(",")) await judge(session, lake, day);
   const reports = await Promise.all(segments.map((segment) => session.rows(report(segment))));

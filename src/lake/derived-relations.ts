@@ -68,7 +68,8 @@ export const priceDrops = sql`list_filter(coalesce(price_history, []), lambda ch
 export const derivedColumns: Readonly<Record<DerivedName, Sql>> = {
   price_at_listing: firstPrice,
   price_drop: priceDrop,
-  price_drop_percent: sql`round(100 * (${priceDrop}) / nullif(${firstPrice}, 0), 2)`,
+  // Rounded down, so that a bound of two decimals is compared with the exact number.
+  price_drop_percent: sql`floor(10000 * (${priceDrop})::BIGINT / nullif(${firstPrice}, 0)) / 100`,
   price_drops: sql`len(${priceDrops})`,
   price_changed_at: sql`price_history[-1].changed_at`,
   seller_fees: sellerFees,

@@ -109,8 +109,9 @@ const interpretQuestion: Endpoint<"interpretQuestion"> = async ({ query }, versi
   return { data: { filters, url: querystring === "" ? path : `${path}?${querystring}`, ...words }, meta: version.meta };
 };
 
-const getListingComparables: Endpoint<"getListingComparables"> = async ({ path, query: { limit } }, version) => {
-  return { data: await compareListing(path.listing_id, limit, version), meta: { limit, ...version.meta } };
+const getListingComparables: Endpoint<"getListingComparables"> = async ({ path, query }, version) => {
+  const data = await compareListing(path.listing_id, query, version);
+  return { data, meta: { limit: query.limit, ...version.meta } };
 };
 
 const findComparables: Endpoint<"findComparables"> = async ({ query }, version) => {

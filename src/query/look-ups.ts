@@ -4,6 +4,7 @@
  * Listing periods of a VIN do not overlap: each belongs to a single owner and ends before the next one begins. They determine the VIN's state, its latest
  * listing, and the successor of a listing that ended.
  */
+import type { Row } from "../base/json.ts";
 import { textIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import { serviceJob } from "../db/job.ts";
@@ -65,16 +66,20 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
   const periods = await listingPeriodsOf(vin.toUpperCase(), detailColumns(include), version);
   const latest = periods.at(-1);
   const state = vinStateOf(periods);
-  if (latest === undefined || state === undefined) return decodeVin(vin.toUpperCase(), include, version);
+  if (latest === undefined || state === undefined) {
+    const decoded = await decodeVin(vin.toUpperCase(), version);
+    return { vin: vin.toUpperCase(), state: "unlisted", build: decodedBuild(decoded, include), listing: null };
+  }
   return { ...detailOf(latest.row, include, version.dimensions), state };
 }
 
-async function decodeVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
+/** Returns the attributes that follow from a VIN. Refuses one that says nothing with `not_found`. */
+export async function decodeVin(vin: string, version: LakeVersion): Promise<Row> {
   // As work of the service: a statement of the request would begin its charge, which most of these VINs end without.
   const decoding = version.withJob(serviceJob());
   const [decoded] = await decoding.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
   if (decoded === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
-  return { vin, state: "unlisted", build: decodedBuild(decoded, include), listing: null };
+  return decoded;
 }
 
 /** Returns whether a text has the form of a listing id: 32 hexadecimal digits. */

@@ -31,9 +31,16 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const asOf = version.manifest.as_of;
   if (snapshot_date !== asOf) refuseValues(query);
+  if (!version.hasFit)
+    refuseValues(query, `version ${version.manifest.version}`, "no prices were fitted to its market");
   if (inventory_status !== "sold" && sold_within_days === undefined) {
     const day = snapshot_date ?? asOf;
-    return { listings: version.activeOn(day), filters: [], status: "active", hasValues: day === asOf };
+    return {
+      listings: version.activeOn(day),
+      filters: [],
+      status: "active",
+      hasValues: day === asOf && version.hasFit,
+    };
   }
   if (sold_within_days === undefined) return { listings: version.soldSince(undefined), filters: [], ...sold };
   const since = plusDays(asOf, -sold_within_days);
@@ -49,7 +56,11 @@ function modeParameterOf({ inventory_status, sold_within_days, snapshot_date }: 
 }
 
 /** Refuses a filter, an order or a metric of values together with a parameter that selects listings without them, the mode. */
-export function refuseValues(query: ModeParameters, mode = modeParameterOf(query)): void {
+export function refuseValues(
+  query: ModeParameters,
+  mode = modeParameterOf(query),
+  reason = "values are those of the listings that are active on the published day",
+): void {
   const { value_rating, sort, group_by, metric } = query;
   const isByValue = sort === "value" || sort === "-value";
   const isGrouped = group_by?.includes("value_rating") === true;
@@ -61,7 +72,6 @@ export function refuseValues(query: ModeParameters, mode = modeParameterOf(query
     [`metric=${valuedMetric}`]: valuedMetric,
   });
   if (mode === undefined || valued === undefined) return;
-  const reason = "values are those of the listings that are active on the published day";
   throw refuse("incompatible_parameters", { parameters: `${valued} and ${mode}`, reason });
 }
 

@@ -153,6 +153,11 @@ export class LakeVersion {
     };
   }
 
+  /** Whether prices were fitted to its published day. */
+  get hasFit(): boolean {
+    return this.manifest.tables.price_effects.length > 0;
+  }
+
   /** Runs a statement over the fit of the published day: see `ListingSources.ofMarket`. */
   async marketRows(statementOf: (market: ServedMarket) => Sql, soldFrom?: string): Promise<readonly Row[]> {
     const { listings } = this.resources.serving;

@@ -4,10 +4,14 @@
  * The logarithm of a used car's price, and of a new car's price to MSRP, is the sum of a level (of its version, pulled towards that of its trim, which is
  * pulled towards that of its model), of what a year, 10,000 miles, options and a certificate are worth, and of the effects of its model year and
  * state. What a year and 10,000 miles are worth is measured within versions, by model. Medians and a bound on outliers keep misspelled prices out.
+ *
+ * Tables of the fit have a column `fold`: 0 is the fit of all listings, another one that of the listings outside of that fold, which judges those in it.
  */
 import type { Session } from "../db/duckdb.ts";
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { bandOf, pulled, ratingOf, rules } from "./rules.ts";
+import { accuracy, heldOut, intervals, spreads } from "./judge.ts";
+import { predicted } from "./predict.ts";
+import { pulled, ratingOf, rules } from "./rules.ts";
 
 /** Calls `work` while the temporary tables `valuations` and `price_effects` exist: the fit of the given listings (see `pricedListings`). */
 export async function withFit<T>(session: Session, priced: Sql, work: () => Promise<T>): Promise<T> {
@@ -23,190 +27,218 @@ export async function withFit<T>(session: Session, priced: Sql, work: () => Prom
 /** Sums are rounded, so that the order in which threads add does not show. */
 const rounded = (value: Sql): Sql => sql`round(${value}, 6)`;
 
-const tails = sql`[${numberLiteral((1 - rules.coverage) / 2)}, ${numberLiteral((1 + rules.coverage) / 2)}]`;
-
-/** The same quantiles of a normal distribution. */
-const normalTails = sql`[${numberLiteral(-rules.normalTail)}, ${numberLiteral(rules.normalTail)}]`;
-
-const enoughOf = (quantiles: string): Sql =>
-  sql`CASE WHEN ${ident(quantiles, "n")} >= ${integerLiteral(rules.calibrationMin)} THEN ${ident(quantiles, "quantiles")} END`;
-
-/** Returns the quantiles of `z` at both ends of the interval, by some columns of `judged`. */
-const quantilesOf = (columns: Sql, where: Sql): Sql =>
-  sql`SELECT ${columns}, count(*) AS n, quantile_cont(z, ${tails}) AS quantiles FROM judged ${where} GROUP BY ALL`;
-
-/** Keys of models, trims and versions, new and used apart. */
+/** Keys of models, trims and versions, new and used apart; 0 is an unknown trim or version, which has no level. */
 const keys = sql`
   SELECT *, dense_rank() OVER (ORDER BY is_new, make, model)::INTEGER AS model_key,
-         dense_rank() OVER (ORDER BY is_new, make, model, trim)::INTEGER AS trim_key,
-         dense_rank() OVER (ORDER BY is_new, make, model, trim, version)::INTEGER AS version_key
+         if(trim = '', 0, dense_rank() OVER (ORDER BY is_new, make, model, trim))::INTEGER AS trim_key,
+         if(version = '', 0, dense_rank() OVER (ORDER BY is_new, make, model, trim, version))::INTEGER AS version_key
   FROM (SELECT DISTINCT is_new, make, model, trim, version FROM fit_priced)`;
 
-/** `is_regular`: the listing counts in levels, slopes and spreads. */
+/** `is_regular`: the listing counts in levels, slopes and spreads. `own_fold`: the fold that it is in. */
 const rows = sql`
   WITH usual AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced WHERE NOT is_branded GROUP BY ALL)
   SELECT fit_priced.*, model_key, trim_key, version_key,
-         ${bandOf(sql`"year"`, sql`(SELECT max("year") FROM fit_priced)`)} AS band,
-         NOT is_branded AND abs(y - usual) < ln(${integerLiteral(rules.outlierRatio)}) AS is_regular
+         1 + ('0x' || substr(md5(id), 1, 6))::INTEGER % ${integerLiteral(rules.folds)} AS own_fold,
+         NOT is_branded AND miles <= ${integerLiteral(rules.milesMax)} AND abs(y - usual) < ln(${integerLiteral(rules.outlierRatio)}) AS is_regular
   FROM fit_priced JOIN fit_keys USING (is_new, make, model, trim, version) LEFT JOIN usual USING (is_new, make, model, "year")`;
 
-const pull = integerLiteral(rules.levelPull);
+/** Folds are held out in turn until enough listings have been: a large market needs one of them. */
+const folds = sql`
+  SELECT fold::INTEGER AS fold FROM (SELECT count(*) AS n FROM fit_rows WHERE is_regular),
+    range(0, 1 + least(${integerLiteral(rules.folds)}, ceil(${integerLiteral(rules.folds * rules.heldOutMin)} / greatest(n, 1)))::BIGINT) AS folds(fold)`;
 
-/** What a year, 10,000 miles, options and a certificate are worth: sums of squares and products within versions, by model. */
+/** The listings that each fit counts. */
+const counted = sql`SELECT fold, fit_rows.* FROM fit_rows JOIN fit_folds ON fold <> own_fold WHERE is_regular`;
+
+const sums = ["n", "aa", "am", "mm", "ay", "my"] as const;
+const sumsBy = (sum: (name: Sql) => Sql): Sql => join(sums.map((name) => sql`${sum(ident(name))} AS ${ident(name)}`));
+
+/** 10,000 miles cost at most this, unless enough listings of the model say so; they never add to a price. */
+const mileageBound = (value: Sql): Sql =>
+  sql`least(0, greatest(${value}, if(n >= ${integerLiteral(rules.slopeListingsMin)}, -1, ln(${numberLiteral(1 - rules.mileageLossMax)}))))`;
+
+/**
+ * What a year, 10,000 miles, options and a certificate are worth: sums of squares and products within versions, by model. Those of a model are pulled
+ * towards its body type, which is pulled towards the market. A year never lowers a price, 10,000 miles never raise one: where least squares say otherwise,
+ * the slope is at its bound, and the other one is fitted again.
+ */
 const slopes = sql`
   WITH cells AS (
-    SELECT is_new, model_key, max(body) AS body, count(*) AS n,
+    SELECT fold, is_new, model_key, max(body) AS body, count(*) AS n,
            regr_sxx(y, "year") AS aa, regr_sxx(y, m) AS mm, regr_sxy(y, "year") AS ay, regr_sxy(y, m) AS my, regr_sxy("year", m) AS am,
            regr_sxx(y, o) AS oo, regr_sxy(y, o) AS oy, regr_sxy("year", o) AS ao, regr_sxy(m, o) AS mo,
            regr_sxx(y, certified) AS cc, regr_sxy(y, certified) AS cy, regr_sxy("year", certified) AS ac, regr_sxy(m, certified) AS mc
-    FROM fit_rows WHERE is_regular GROUP BY is_new, model_key, version_key
-  ), sums AS (
-    SELECT is_new, model_key, max(body) AS body, sum(n) AS n, sum(aa) AS aa, sum(am) AS am, sum(mm) AS mm, sum(ay) AS ay, sum(my) AS my
-    FROM cells GROUP BY is_new, model_key
+    FROM fit_counted GROUP BY fold, is_new, model_key, trim_key, version_key
+  ), models AS (
+    SELECT fold, is_new, model_key, max(body) AS body, ${sumsBy((name) => sql`sum(${name})`)} FROM cells GROUP BY fold, is_new, model_key
+  ), markets AS (
+    SELECT fold, is_new, ${sumsBy((name) => sql`sum(${name})`)} FROM models GROUP BY fold, is_new
+  ), bodies AS (
+    SELECT fold, is_new, body, ${sumsBy((name) => sql`(sum(models.${name}) + ${integerLiteral(rules.slopePull)} / max(markets.n) * max(markets.${name}))`)}
+    FROM models JOIN markets USING (fold, is_new) GROUP BY fold, is_new, body
   ), pooled AS (
-    SELECT is_new, model_key, n, ${integerLiteral(rules.slopePull)} / sum(n) OVER of_body AS k,
-           aa + k * sum(aa) OVER of_body + 1e-6 AS aa, am + k * sum(am) OVER of_body AS am, mm + k * sum(mm) OVER of_body + 1e-6 AS mm,
-           ay + k * sum(ay) OVER of_body AS ay, my + k * sum(my) OVER of_body AS my
-    FROM sums WINDOW of_body AS (PARTITION BY is_new, body)
+    SELECT fold, is_new, model_key, models.n, ${integerLiteral(rules.slopePull)} / bodies.n AS k, ${join(
+      sums.slice(1).map((name) => sql`models.${ident(name)} + k * bodies.${ident(name)} + 1e-6 AS ${ident(name)}`),
+    )}
+    FROM models JOIN bodies USING (fold, is_new, body)
+  ), free AS (
+    SELECT *, ${mileageBound(sql`(aa * my - am * ay) / (aa * mm - am * am)`)} AS of_miles, greatest(0, (ay - am * of_miles) / aa) AS of_years FROM pooled
   ), own AS (
-    SELECT is_new, model_key, n, ${rounded(sql`(mm * ay - am * my) / (aa * mm - am * am)`)} AS by_year,
-           ${rounded(sql`(aa * my - am * ay) / (aa * mm - am * am)`)} AS by_mileage
-    FROM pooled
+    SELECT fold, is_new, model_key, n, ${rounded(sql`of_years`)} AS by_year,
+           ${rounded(sql`if(of_years > 0, of_miles, ${mileageBound(sql`my / mm`)})`)} AS by_mileage
+    FROM free
   ), shared AS (
-    SELECT cells.is_new, ${rounded(sql`coalesce(sum(oy - by_year * ao - by_mileage * mo) / nullif(sum(oo), 0), 0)`)} AS by_options,
+    SELECT fold, cells.is_new, ${rounded(sql`greatest(0, coalesce(sum(oy - by_year * ao - by_mileage * mo) / nullif(sum(oo), 0), 0))`)} AS by_options,
            ${rounded(sql`coalesce(sum(cy - by_year * ac - by_mileage * mc) / nullif(sum(cc), 0), 0)`)} AS by_certificate
-    FROM cells JOIN own USING (model_key) GROUP BY cells.is_new
+    FROM cells JOIN own USING (fold, model_key) GROUP BY fold, cells.is_new
   )
-  SELECT own.*, by_options, by_certificate FROM own JOIN shared USING (is_new)`;
+  SELECT own.*, by_options, by_certificate FROM own JOIN shared USING (fold, is_new)`;
 
 /** `rest`: what the slopes leave of a price. */
 const rest = sql`
-  SELECT fit_rows.*, y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) AS rest
-  FROM fit_rows JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key)`;
+  SELECT fit_counted.*, y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) AS rest
+  FROM fit_counted JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (fold, model_key)`;
 
-const models = sql`
-  SELECT model_key, count(*) AS model_n, median(rest) AS model_level FROM fit_rest WHERE is_regular GROUP BY model_key`;
+/** A level, and the listings that it rests on, with their mean price of options. */
+const levelOf = sql`count(*) AS listings, median(rest) AS raw, ${rounded(sql`avg(o)`)} AS mean_options`;
+
+/** The ends of what the listings of a model have: no vehicle beyond them has a value. */
+const ranges = join(
+  (["year", "miles", "price", "msrp"] as const).map(
+    (name) => sql`min(${ident(name)}) AS ${ident(`${name}_min`)}, max(${ident(name)}) AS ${ident(`${name}_max`)}`,
+  ),
+);
+
+const models = sql`SELECT fold, is_new, model_key, raw AS level, * EXCLUDE (fold, is_new, model_key, raw)
+  FROM (SELECT fold, is_new, model_key, ${levelOf}, ${ranges} FROM fit_rest GROUP BY ALL)`;
+
+const pulledLevel = (towards: Sql): Sql => pulled(sql`raw`, towards, sql`own.listings`, rules.levelPull);
 
 const trims = sql`
-  SELECT trim_key, trim_n, ${pulled(sql`raw`, sql`model_level`, sql`trim_n`, rules.levelPull)} AS trim_level
-  FROM (SELECT model_key, trim_key, count(*) AS trim_n, median(rest) AS raw FROM fit_rest WHERE is_regular GROUP BY ALL) JOIN fit_models USING (model_key)`;
+  SELECT own.* EXCLUDE (raw), ${pulledLevel(sql`fit_models.level`)} AS level
+  FROM (SELECT fold, model_key, trim_key, ${levelOf} FROM fit_rest WHERE trim_key > 0 GROUP BY ALL) AS own JOIN fit_models USING (fold, model_key)`;
 
 const versions = sql`
-  SELECT version_key, version_n, ${pulled(sql`raw`, sql`trim_level`, sql`version_n`, rules.levelPull)} AS level
-  FROM (SELECT trim_key, version_key, count(*) AS version_n, median(rest) AS raw FROM fit_rest WHERE is_regular GROUP BY ALL) JOIN fit_trims USING (trim_key)`;
+  SELECT own.* EXCLUDE (raw), ${pulledLevel(sql`coalesce(fit_trims.level, fit_models.level)`)} AS level
+  FROM (SELECT fold, model_key, trim_key, version_key, ${levelOf} FROM fit_rest WHERE version_key > 0 GROUP BY ALL) AS own
+  JOIN fit_models USING (fold, model_key) LEFT JOIN fit_trims USING (fold, model_key, trim_key)`;
 
-/** The effect of a model year beyond the slope. */
+/** The listings with what their levels leave. */
+const leveled = sql`
+  SELECT fit_rest.*, rest - coalesce(fit_versions.level, fit_trims.level, fit_models.level) AS left_over
+  FROM fit_rest JOIN fit_models USING (fold, model_key)
+  LEFT JOIN fit_trims USING (fold, model_key, trim_key) LEFT JOIN fit_versions USING (fold, model_key, trim_key, version_key)`;
+
+/**
+ * The effects of the model years between the oldest and the newest beyond the slope, so that no car is worth more than a newer one: the isotonic regression
+ * of slope and effect. Its value at a year is the largest, over the years up to it, of the smallest mean from there to a year from it on.
+ */
 const years = sql`
-  SELECT model_key, "year", count(*) AS year_n, ${pulled(sql`median(rest - level)`, sql`0`, sql`count(*)`, rules.yearPull)} AS year_effect
-  FROM fit_rest JOIN fit_versions USING (version_key) WHERE is_regular GROUP BY ALL`;
+  WITH raw AS (
+    SELECT *, listings + ${integerLiteral(rules.yearPull)} AS w, by_year * "year" + ${pulled(sql`usual`, sql`0`, sql`listings`, rules.yearPull)} AS total
+    FROM (SELECT fold, model_key, "year", count(*) AS listings, median(left_over) AS usual FROM fit_leveled GROUP BY ALL)
+    JOIN (SELECT fold, model_key, by_year FROM fit_slopes) USING (fold, model_key)
+  ), summed AS (
+    SELECT *, sum(w) OVER older AS ws, sum(w * total) OVER older AS totals FROM raw WINDOW older AS (PARTITION BY fold, model_key ORDER BY "year")
+  ), means AS (
+    SELECT fold, model_key, newer."year", newer.listings, min((newer.totals - older.totals + older.w * older.total) / (newer.ws - older.ws + older.w))
+             OVER (PARTITION BY fold, model_key, older."year" ORDER BY newer."year" DESC) AS mean
+    FROM summed AS newer JOIN summed AS older USING (fold, model_key) WHERE older."year" <= newer."year"
+  ), isotonic AS (
+    SELECT fold, model_key, "year", any_value(listings) AS listings, max(mean) AS total FROM means GROUP BY ALL
+  ), filled AS (
+    SELECT *, by_year * "year" AS of_slope, last_value(total IGNORE NULLS) OVER older AS lowest, first_value(total IGNORE NULLS) OVER newer AS highest
+    FROM (SELECT fold, model_key, unnest(range(year_min, year_max + 1))::INTEGER AS "year" FROM fit_models)
+    JOIN (SELECT fold, model_key, by_year FROM fit_slopes) USING (fold, model_key) LEFT JOIN isotonic USING (fold, model_key, "year")
+    WINDOW older AS (PARTITION BY fold, model_key ORDER BY "year" ROWS UNBOUNDED PRECEDING),
+           newer AS (PARTITION BY fold, model_key ORDER BY "year" ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+  )
+  SELECT fold, model_key, "year", coalesce(listings, 0) AS listings,
+         ${rounded(sql`greatest(lowest, least(highest, of_slope)) - of_slope`)} AS level
+  FROM filled`;
 
 const states = sql`
-  SELECT is_new, state, count(*) AS state_n, ${rounded(pulled(sql`median(rest - level - year_effect)`, sql`0`, sql`count(*)`, rules.statePull))} AS state_effect
-  FROM fit_rest JOIN fit_versions USING (version_key) JOIN fit_years USING (model_key, "year")
-  WHERE is_regular AND state IS NOT NULL GROUP BY is_new, state`;
-
-/**
- * `residual`: the logarithm of the price to the fitted price; `without`: the same if the listing had been left out of the levels of its version and trim
- * and of the effect of its model year, in which it has the weights `in_level` and `in_year`.
- */
-const residuals = sql`
-  SELECT fit_rest.*, rest - coalesce(level, trim_level, model_level) - coalesce(year_effect, 0) - coalesce(state_effect, 0) AS residual,
-         1 / (version_n + ${pull}) * (1 + 1 / (trim_n + ${pull})) AS in_level, 1 / (year_n + ${integerLiteral(rules.yearPull)}) AS in_year,
-         if(is_regular, residual / ((1 - in_level) * (1 - in_year)), residual) AS without,
-         CASE WHEN trim_n >= ${integerLiteral(rules.sampleMin)} THEN 'trim' WHEN model_n >= ${integerLiteral(rules.sampleMin)} THEN 'model' END AS step
-  FROM fit_rest LEFT JOIN fit_models USING (model_key)
-  LEFT JOIN fit_trims USING (trim_key) LEFT JOIN fit_versions USING (version_key)
-  LEFT JOIN fit_years USING (model_key, "year") LEFT JOIN fit_states USING (is_new, state)`;
-
-/** How far prices of a model and age are from their fitted prices. */
-const spreads = sql`
-  WITH misses AS (SELECT is_new, model_key, band, least(abs(without), 1) AS miss FROM fit_residuals WHERE is_regular),
-       bands AS (SELECT is_new, band, avg(miss * miss) AS overall FROM misses GROUP BY ALL)
-  SELECT model_key, band, greatest(0.001, round(sqrt((coalesce(sum(miss * miss), 0) + ${integerLiteral(rules.spreadPull)} * max(overall)) / (count(miss) + ${integerLiteral(rules.spreadPull)})), 6)) AS spread
-  FROM (SELECT is_new, model_key FROM fit_models JOIN fit_slopes USING (model_key)) JOIN bands USING (is_new)
-  LEFT JOIN (SELECT model_key, band, miss FROM misses) USING (model_key, band) GROUP BY ALL`;
-
-/**
- * The quantiles of residuals in spreads, by condition, step and age band: those of sales, of all ages where one band has too few, of all listings where
- * both have; those of a normal distribution where even these are too few.
- */
-const calibration = sql`
-  WITH judged AS (
-    SELECT is_new, step, band, without / spread AS z, sold_date IS NOT NULL AS is_sale FROM fit_residuals JOIN fit_spreads USING (model_key, band)
-    WHERE is_regular AND step IS NOT NULL
-  ), of_band AS (${quantilesOf(sql`is_new, step, band`, sql`WHERE is_sale`)}),
-  of_sales AS (${quantilesOf(sql`is_new, step`, sql`WHERE is_sale`)}),
-  of_all AS (${quantilesOf(sql`is_new, step`, sql``)}),
-  chosen AS (
-    SELECT is_new, step, band, coalesce(${join(["of_band", "of_sales", "of_all"].map(enoughOf))}, ${normalTails}) AS quantiles
-    FROM of_all JOIN (SELECT DISTINCT band FROM fit_spreads) ON true
-    LEFT JOIN of_sales USING (is_new, step) LEFT JOIN of_band USING (is_new, step, band)
-  )
-  SELECT is_new, step, band, round(quantiles[1], 6) AS z_low, round(quantiles[2], 6) AS z_high FROM chosen`;
+  SELECT fold, is_new, state, count(*) AS listings, ${rounded(pulled(sql`median(left_over - fit_years.level)`, sql`0`, sql`count(*)`, rules.statePull))} AS level
+  FROM fit_leveled JOIN fit_years USING (fold, model_key, "year") WHERE state IS NOT NULL GROUP BY fold, is_new, state`;
 
 /** Without enough listings of the model: prices to MSRP by body type and model year. */
 const bodies = sql`
-  SELECT is_new, body, "year", count(*) AS n, median(ratio) AS level, quantile_cont(ratio, ${tails}) AS ends, ends[1] - level AS z_low, ends[2] - level AS z_high
-  FROM (SELECT is_new, body, "year", ln(price / msrp) AS ratio FROM fit_rows WHERE is_regular AND msrp > 0 AND body <> '') GROUP BY is_new, body, "year"
+  SELECT 0 AS fold, is_new, body, count(*) AS listings, median(ln(price / msrp)) AS level, ${ranges}, "year",
+         quantile_cont(ln(price / msrp), [${join([rules.tail, 1 - rules.tail].map(numberLiteral))}]) AS ends, ends[1] - level AS z_low, ends[2] - level AS z_high
+  FROM fit_rows WHERE is_regular AND msrp > 0 AND body <> '' GROUP BY is_new, body, "year"
   HAVING count(*) >= ${integerLiteral(rules.bodySampleMin)}`;
 
-/** Each listing with its value; null where there is no step. */
-const valued = sql`
-  SELECT fit_residuals.*, coalesce(step, if(bodies.level IS NULL OR msrp IS NULL, NULL, 'body_and_age')) AS step_taken,
-         CASE WHEN step IS NOT NULL THEN price * exp(-without) ELSE msrp * exp(bodies.level) END AS value,
-         CASE WHEN step IS NOT NULL THEN fit_calibration.z_low * spread ELSE bodies.z_low END AS to_low,
-         CASE WHEN step IS NOT NULL THEN fit_calibration.z_high * spread ELSE bodies.z_high END AS to_high
-  FROM fit_residuals LEFT JOIN fit_spreads USING (model_key, band) LEFT JOIN fit_calibration USING (is_new, step, band)
-  LEFT JOIN (SELECT is_new, body, "year", level, z_low, z_high FROM fit_bodies) AS bodies USING (is_new, body, "year")`;
-
-/** Whole dollars, at least one. */
-const dollars = (value: Sql): Sql =>
-  sql`CASE WHEN ${value} IS NOT NULL THEN round(greatest(1, least(${value}, 2e9)))::INTEGER END`;
-
-/** Table `valuations`. A price beyond the bound on outliers has no rating: it may be a deposit, or misspelled. */
-const valuations = sql`
-  WITH estimates AS (
-    SELECT *, ${dollars(sql`value`)} AS market_value, ${dollars(sql`value * exp(to_low)`)} AS market_value_low, ${dollars(sql`value * exp(to_high)`)} AS market_value_high
-    FROM fit_valued WHERE NOT is_branded
-  )
-  SELECT *, round(if(is_new, msrp, 1) * exp(y - log_residual), 2) AS fitted_price, round(log_residual, 6) AS residual, step_taken AS value_step,
-         try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) AS price_to_value,
-         CASE WHEN market_value_low IS NOT NULL AND price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
-              THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
-  FROM (SELECT * RENAME (residual AS log_residual, step AS own_step) FROM estimates)`;
-
-/** The spread of each age band; null for a band without listings. */
-const spreadOfBands = [0, ...rules.ageBands].map((_, band) => sql`max(spread) FILTER (band = ${integerLiteral(band)})`);
-
-/** Table `price_effects`. */
+/** What each part of a price is worth in each fit: table `price_effects` without what judges it. */
 const effects = sql`
   WITH names AS (SELECT DISTINCT is_new, make, model, model_key FROM fit_keys),
-       trim_names AS (SELECT DISTINCT is_new, make, model, trim, trim_key FROM fit_keys),
-       bands AS (SELECT model_key, [${join(spreadOfBands)}] AS spreads FROM fit_spreads GROUP BY model_key)
-  SELECT 'model' AS kind, is_new, make, model, model_n AS listings, model_level AS level, by_year, by_mileage, by_options, by_certificate, spreads
-  FROM names JOIN fit_models USING (model_key) JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) JOIN bands USING (model_key)
-  UNION ALL BY NAME SELECT 'trim' AS kind, is_new, make, model, trim, trim_n AS listings, trim_level AS level FROM trim_names JOIN fit_trims USING (trim_key)
-  UNION ALL BY NAME SELECT 'version' AS kind, is_new, make, model, trim, version, version_n AS listings, level FROM fit_keys JOIN fit_versions USING (version_key)
-  UNION ALL BY NAME SELECT 'year' AS kind, is_new, make, model, "year", year_n AS listings, year_effect AS level FROM names JOIN fit_years USING (model_key)
-  UNION ALL BY NAME SELECT 'state' AS kind, is_new, state, state_n AS listings, state_effect AS level FROM fit_states
-  UNION ALL BY NAME SELECT 'interval' AS kind, is_new, step, band, (SELECT max("year") FROM fit_priced) AS "year", z_low, z_high FROM fit_calibration
-  UNION ALL BY NAME SELECT 'body_and_age' AS kind, is_new, body, "year", n AS listings, level, z_low, z_high FROM fit_bodies`;
+       trim_names AS (SELECT DISTINCT make, model, trim, trim_key, model_key, is_new FROM fit_keys WHERE trim_key > 0)
+  SELECT 'model' AS kind, names.* EXCLUDE (model_key), fit_models.* EXCLUDE (is_new, model_key), by_year, by_mileage, by_options, by_certificate,
+         NULL::DOUBLE[] AS spreads, NULL::VARCHAR AS step, NULL::BOOLEAN AS is_described, NULL::INTEGER AS band, NULL::INTEGER AS price_band
+  FROM names JOIN fit_models USING (model_key) JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (fold, model_key)
+  UNION ALL BY NAME SELECT 'trim' AS kind, trim_names.* EXCLUDE (model_key, trim_key), fit_trims.* EXCLUDE (model_key, trim_key)
+  FROM trim_names JOIN fit_trims USING (model_key, trim_key)
+  UNION ALL BY NAME SELECT 'version' AS kind, is_new, make, model, trim, version, fit_versions.* EXCLUDE (model_key, trim_key, version_key)
+  FROM fit_keys JOIN fit_versions USING (model_key, trim_key, version_key)
+  UNION ALL BY NAME SELECT 'year' AS kind, names.* EXCLUDE (model_key), fit_years.* EXCLUDE (model_key) FROM names JOIN fit_years USING (model_key)
+  UNION ALL BY NAME SELECT 'state' AS kind, * FROM fit_states
+  UNION ALL BY NAME SELECT 'body_and_age' AS kind, * EXCLUDE (ends, year_min, year_max) FROM fit_bodies`;
+
+/** The fit of all listings with its spreads and intervals: what values are read from. */
+const judged = sql`
+  SELECT fit_effects.* REPLACE (fit_spreads.spreads AS spreads) FROM fit_effects LEFT JOIN fit_spreads ON kind = 'model' AND (fit_spreads.is_new, fit_spreads.make, fit_spreads.model) = (fit_effects.is_new, fit_effects.make, fit_effects.model)
+  WHERE fold = 0 UNION ALL BY NAME SELECT 'interval' AS kind, 0 AS fold, * FROM fit_intervals`;
+
+/** Whole dollars, at least one; null for null, which `greatest` leaves out. */
+const dollars = (value: Sql): Sql => sql`round(if(${value} < 1, 1, ${value}))::INTEGER`;
+
+/** The weight of a listing in a level that is pulled towards one in which it has another weight. */
+const weightIn = (count: Sql, inNext: Sql): Sql =>
+  sql`coalesce((1 + ${integerLiteral(rules.levelPull)} * ${inNext}) / (${count} + ${integerLiteral(rules.levelPull)}), ${inNext})`;
+
+/**
+ * Table `valuations`. `without` is the logarithm of the price to the fitted price if the listing had been left out of the levels of its version and trim,
+ * and of the effect of its model year, in which it has the weights `in_level` and `in_year`. A price beyond the bound on outliers has no rating: it may be a
+ * deposit, or misspelled.
+ */
+const valuations = sql`
+  WITH subjects AS (SELECT *, 0 AS fold, false AS is_described FROM fit_rows WHERE NOT is_branded),
+  valued AS (${predicted(sql`subjects`, sql`fit_judged`)}),
+  alone AS (
+    SELECT *, y - fit AS log_residual, 1 / greatest(model_n, 2) AS in_model, ${weightIn(sql`trim_n`, sql`in_model`)} AS in_trim,
+           ${weightIn(sql`version_n`, sql`in_trim`)} AS in_level, 1 / (coalesce(year_n, 0) + ${integerLiteral(rules.yearPull)}) AS in_year,
+           if(step = 'body_and_age' OR NOT is_regular, value, price * exp(-log_residual / ((1 - in_level) * (1 - in_year)))) AS own_value
+    FROM valued
+  ), estimates AS (
+    SELECT *, CASE WHEN step IS NOT NULL AND to_low IS NOT NULL AND out_of_range IS NULL THEN ${dollars(sql`own_value`)} END AS market_value,
+           ${dollars(sql`market_value * exp(to_low)`)} AS market_value_low, ${dollars(sql`market_value * exp(to_high)`)} AS market_value_high,
+           price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)} AS is_rated
+    FROM alone
+  )
+  SELECT *, round(if(is_new, msrp, 1) * exp(fit), 2) AS fitted_price, round(log_residual, 6) AS residual,
+         if(market_value IS NULL, NULL, step) AS value_step,
+         CASE WHEN is_rated THEN try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) END AS price_to_value,
+         CASE WHEN is_rated THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
+  FROM estimates`;
 
 const fitTables: readonly (readonly [table: string, query: Sql])[] = [
   ["fit_keys", keys],
   ["fit_rows", rows],
+  ["fit_folds", folds],
+  ["fit_counted", counted],
   ["fit_slopes", slopes],
   ["fit_rest", rest],
   ["fit_models", models],
   ["fit_trims", trims],
   ["fit_versions", versions],
+  ["fit_leveled", leveled],
   ["fit_years", years],
   ["fit_states", states],
-  ["fit_residuals", residuals],
-  ["fit_spreads", spreads],
-  ["fit_calibration", calibration],
   ["fit_bodies", bodies],
-  ["fit_valued", valued],
+  ["fit_effects", effects],
+  ["fit_held", heldOut],
+  ["fit_spreads", spreads],
+  ["fit_intervals", intervals],
+  ["fit_judged", judged],
   ["valuations", valuations],
-  ["price_effects", effects],
+  ["price_effects", sql`FROM fit_judged UNION ALL BY NAME (${accuracy})`],
 ];

@@ -14,24 +14,36 @@ export const rules = {
   bodySampleMin: 30,
   /** Prices below 1 / 2 or above 2 times the median of their model and year are left out of slopes and spreads. */
   outlierRatio: 2,
-  /** The slopes of a model are pulled towards those of its body type as if the latter had this many listings more. */
+  /** So are odometers above this. */
+  milesMax: 400_000,
+  /** The slopes of a model are pulled towards those of its body type, and these towards the market's, as if there were this many listings of them. */
   slopePull: 30,
+  /** 10,000 miles cost at most this share of a price, unless this number of listings of the model says otherwise. */
+  mileageLossMax: 0.08,
+  slopeListingsMin: 100,
   /** The same for levels: a version towards its trim, a trim towards its model; and for the effect of a model year, and of a state. */
   levelPull: 1,
   yearPull: 3,
   statePull: 30,
   /** The spread of a model and age is pulled towards that of the age. */
   spreadPull: 10,
-  /** An interval is calibrated on the residuals of at least this many sales. */
-  calibrationMin: 100,
-  /** The share of last asking prices that the interval contains, and the same of a normal distribution, in standard deviations. */
+  /** Listings are held out by folds, one after the other until this many have been; an interval is calibrated on at least `calibrationMin` of them. */
+  folds: 5,
+  heldOutMin: 20_000,
+  calibrationMin: 50,
+  /** The share of asking prices that the interval contains, that below and that above it, and where they end in a normal distribution, in standard deviations. */
   coverage: 0.8,
+  tail: 0.1,
   normalTail: 1.2816,
+  /** No value is below the lowest price of its listings divided by this, or above the highest one times this. */
+  priceSlack: 1.5,
   /** Option prices are fitted in units of this many dollars, mileage in units of this many miles. */
   optionUnit: 30_000,
   mileageUnit: 10_000,
   /** Ages in model years at which another band of spreads begins. */
   ageBands: [3, 6, 9],
+  /** Dollars above which another band of prices begins. */
+  priceBands: [5000, 10_000, 20_000, 35_000, 50_000],
 } as const;
 
 /** The steps from which a value is taken: the first one with enough listings. */

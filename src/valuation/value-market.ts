@@ -61,11 +61,11 @@ export const marketStatements = (catalog: string, { valuations, effects }: Marke
 type PricedRelations = Readonly<Record<"active" | "sold" | "builds" | "dealers" | "tokens" | "options", Sql>>;
 
 /**
- * Returns one row for each listing with a known price, mileage, condition, make, model and year, and for new cars MSRP. `y` is the logarithm of the price,
+ * Returns one row for each car, its newest listing, with a known price, mileage, condition, make, model and year, and for new cars MSRP. `y` is the logarithm of the price,
  * of a new car that of its price to MSRP.
  */
 export function pricedListings({ active, sold, builds, dealers, tokens, options }: PricedRelations, day: string): Sql {
-  const columns = sql`id, build_key, dealer_key, inventory_type, price, msrp, miles, keywords, options_packages`;
+  const columns = sql`id, vin, build_key, dealer_key, inventory_type, price, msrp, miles, keywords, options_packages`;
   const today = sql`DATE ${literal(day)}`;
   return sql`
     WITH worth AS (
@@ -76,9 +76,10 @@ export function pricedListings({ active, sold, builds, dealers, tokens, options 
       UNION ALL
       SELECT ${columns}, sold_date FROM (${sold})
       WHERE sold_date > ${today} - ${integerLiteral(rules.soldDays)} AND sold_date <= ${today}
+    ), newest AS (FROM listings QUALIFY row_number() OVER (PARTITION BY vin ORDER BY sold_date DESC NULLS FIRST, id) = 1
     ), equipped AS (
       SELECT id, sum(worth.msrp)::INTEGER AS option_value
-      FROM (SELECT id, make, unnest(options_packages) AS token_key FROM listings JOIN (${builds}) USING (build_key)) JOIN worth USING (token_key, make)
+      FROM (SELECT id, make, unnest(options_packages) AS token_key FROM newest JOIN (${builds}) USING (build_key)) JOIN worth USING (token_key, make)
       GROUP BY id
     )
     SELECT id, inventory_type = 'new' AS is_new, (inventory_type = 'certified')::INTEGER AS certified, sold_date, price, msrp, miles,
@@ -87,7 +88,7 @@ export function pricedListings({ active, sold, builds, dealers, tokens, options 
            concat_ws(' ', body_type, powertrain_type) AS body, state, latitude, longitude,
            if(is_new, ln(price / msrp), ln(price)) AS y, miles / ${integerLiteral(rules.mileageUnit)} AS m,
            if(is_new, 0, coalesce(option_value, 0) / ${integerLiteral(rules.optionUnit)}) AS o
-    FROM listings JOIN (${builds}) USING (build_key) JOIN (${dealers}) USING (dealer_key) LEFT JOIN equipped USING (id)
+    FROM newest JOIN (${builds}) USING (build_key) JOIN (${dealers}) USING (dealer_key) LEFT JOIN equipped USING (id)
     WHERE price > 0 AND miles IS NOT NULL AND inventory_type IS NOT NULL AND make IS NOT NULL AND model IS NOT NULL AND "year" IS NOT NULL
       AND (inventory_type <> 'new' OR msrp > 0)`;
 }

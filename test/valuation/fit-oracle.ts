@@ -1,291 +1,431 @@
-/** Oracle of the valuation: the fit of `src/valuation/fit.ts`, step by step in JavaScript over all rows, without its SQL. */
+/** Oracle of the fit: section "The fit" of docs/valuation.md in JavaScript over all rows, without SQL. */
 import type { Row } from "../../src/base/json.ts";
 import { rules } from "../../src/valuation/rules.ts";
 
-/** A listing as the fit sees it: see `pricedListings`. */
-export interface PricedRow {
-  readonly id: string;
-  readonly group: string;
+/** A vehicle as the fit sees it. An unknown trim or version is "", and options are null where they are to be those of its listings. */
+export interface Vehicle {
+  readonly isNew: boolean;
+  readonly make: string;
+  readonly model: string;
   readonly trim: string;
   readonly version: string;
-  readonly model: string;
-  readonly body: string;
-  readonly state: string | null;
   readonly year: number;
-  readonly price: number;
+  readonly miles: number;
   readonly msrp: number | null;
-  readonly isNew: boolean;
-  readonly isSale: boolean;
-  readonly isBranded: boolean;
+  readonly body: string;
+  readonly state: string;
   readonly certified: number;
-  readonly mileage: number;
-  readonly options: number;
-  /** The logarithm of the price, of a new car that of its price to MSRP. */
-  readonly y: number;
+  /** In dollars. */
+  readonly options: number | null;
+}
+
+/** A vehicle for sale or sold. */
+export interface PricedVehicle extends Vehicle {
+  readonly id: string;
+  readonly price: number;
+  readonly isBranded: boolean;
 }
 
 export interface OracleValue {
-  readonly fitted: number;
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  readonly step: string;
+  readonly step: string | null;
+  readonly fitted: number;
+  /** The dollars of options that are counted. */
+  readonly options: number;
+  readonly outOfRange: { readonly attribute: string; readonly min: number; readonly max: number } | undefined;
 }
 
 const text = (value: unknown): string => (value == null ? "" : String(value));
 
-export function pricedRow(row: Row): PricedRow {
+/** Reads a row with the columns of a listing, and `option_value` and `is_branded`. */
+export function pricedVehicle(row: Row): PricedVehicle {
   const isNew = row.inventory_type === "new";
-  const price = Number(row.price);
-  const year = Number(row.year);
-  const miles = Number(row.miles);
-  const msrp = row.msrp == null ? null : Number(row.msrp);
-  const group = [isNew, row.make].join("|");
-  const model = [group, row.model].join("|");
-  const trim = [model, text(row.trim)].join("|");
   return {
     id: text(row.id),
-    group: String(isNew),
-    model,
-    trim,
-    version: [trim, text(row.version)].join("|"),
-    body: [row.body_type, row.powertrain_type].filter((part) => part != null).join(" "),
-    state: row.state == null ? null : text(row.state),
-    year,
-    price,
-    msrp,
     isNew,
-    isSale: row.sold_date != null,
-    isBranded: row.is_branded === true,
+    make: text(row.make),
+    model: text(row.model),
+    trim: text(row.trim),
+    version: text(row.version),
+    year: Number(row.year),
+    miles: Number(row.miles),
+    msrp: row.msrp == null ? null : Number(row.msrp),
+    body: [row.body_type, row.powertrain_type].filter((part) => part != null).join(" "),
+    state: text(row.state),
     certified: row.inventory_type === "certified" ? 1 : 0,
-    mileage: miles / 10_000,
-    options: isNew ? 0 : Number(row.option_value ?? 0) / 30_000,
-    y: Math.log(isNew ? price / (msrp ?? 0) : price),
+    options: isNew ? 0 : Number(row.option_value ?? 0),
+    price: Number(row.price),
+    isBranded: row.is_branded === true,
   };
 }
 
-function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function quantile(values: readonly number[], fraction: number): number {
+const mean = (values: readonly number[]): number => sum(values) / values.length;
+
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
-  const position = fraction * (sorted.length - 1);
-  const low = sorted[Math.floor(position)] ?? 0;
-  const high = sorted[Math.ceil(position)] ?? low;
-  return low + (high - low) * (position - Math.floor(position));
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
-function grouped<T>(rows: readonly T[], keyOf: (row: T) => string): ReadonlyMap<string, readonly T[]> {
+export function grouped<T>(rows: readonly T[], keyOf: (row: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
-  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
   return groups;
 }
 
 const pull = (value: number, towards: number, count: number, weight: number): number =>
   towards + (count / (count + weight)) * (value - towards);
 
-type Measure = "y" | "year" | "mileage" | "options" | "certified";
+export const modelOf = ({ isNew, make, model }: Vehicle): string => JSON.stringify([isNew, make, model]);
+const trimOf = (vehicle: Vehicle): string => JSON.stringify([modelOf(vehicle), vehicle.trim]);
+const versionOf = (vehicle: Vehicle): string => JSON.stringify([trimOf(vehicle), vehicle.version]);
+export const modelYearOf = (vehicle: Vehicle): string => JSON.stringify([modelOf(vehicle), vehicle.year]);
+const stateOf = ({ isNew, state }: Vehicle): string => JSON.stringify([isNew, state]);
+const bodyOf = ({ isNew, body }: Vehicle): string => JSON.stringify([isNew, body]);
+export const bodyYearOf = (vehicle: Vehicle): string => JSON.stringify([bodyOf(vehicle), vehicle.year]);
 
-/** Returns the sum of products of deviations within versions. */
-function within(rows: readonly PricedRow[], one: Measure, other: Measure): number {
+/** The logarithm of a price, of a new car that of its price to MSRP. */
+export const logOf = ({ isNew, price, msrp }: PricedVehicle): number => Math.log(isNew ? price / (msrp ?? 0) : price);
+
+const measures = {
+  y: logOf,
+  year: ({ year }: PricedVehicle) => year,
+  miles: ({ miles }: PricedVehicle) => miles / rules.mileageUnit,
+  options: ({ options }: PricedVehicle) => (options ?? 0) / rules.optionUnit,
+  certified: ({ certified }: PricedVehicle) => certified,
+};
+type Measure = keyof typeof measures;
+
+const products = ["year year", "miles miles", "year miles", "y year", "y miles"] as const;
+type Products = Readonly<Record<(typeof products)[number], number>>;
+
+/** Returns the sum of products of deviations from the means of versions. */
+function within(rows: readonly PricedVehicle[], one: Measure, other: Measure): number {
   return sum(
-    [...grouped(rows, ({ version }) => version).values()].map((cell) => {
-      const mean = (measure: Measure): number => sum(cell.map((row) => row[measure])) / cell.length;
-      const first = mean(one);
-      const second = mean(other);
-      return sum(cell.map((row) => (row[one] - first) * (row[other] - second)));
+    [...grouped(rows, versionOf).values()].map((cell) => {
+      const first = mean(cell.map(measures[one]));
+      const second = mean(cell.map(measures[other]));
+      return sum(cell.map((row) => (measures[one](row) - first) * (measures[other](row) - second)));
     }),
   );
 }
 
+const productsOf = (rows: readonly PricedVehicle[]): Products => {
+  const of = (name: string): number => {
+    const [one = "y", other = "y"] = name.split(" ") as Measure[];
+    return within(rows, one, other);
+  };
+  return Object.fromEntries(products.map((name) => [name, of(name)])) as unknown as Products;
+};
+
 interface Slopes {
   readonly byYear: number;
-  readonly byMileage: number;
-  byOptions: number;
-  byCertificate: number;
+  readonly byMiles: number;
 }
 
-function slopesOf(regular: readonly PricedRow[]): ReadonlyMap<string, Slopes> {
-  const models = grouped(regular, ({ model }) => model);
-  const bodyOf = new Map(
-    [...models].map(([model, rows]) => [
-      model,
-      rows
-        .map(({ body }) => body)
-        .sort()
-        .at(-1) ?? "",
-    ]),
-  );
-  const ofBody = grouped(regular, (row) => `${row.group}|${bodyOf.get(row.model)}`);
+const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+/** Solves the normal equations of a model, bounded: a year is worth at least 0, 10,000 miles at most 0. */
+function boundedSlopes(of: Products, listings: number): Slopes {
+  const most = listings >= rules.slopeListingsMin ? -1 : Math.log(1 - rules.mileageLossMax);
+  const bounded = (slope: number): number => Math.min(0, Math.max(most, slope));
+  const determinant = of["year year"] * of["miles miles"] - of["year miles"] ** 2;
+  const byMiles = bounded((of["year year"] * of["y miles"] - of["year miles"] * of["y year"]) / determinant);
+  const byYear = (of["y year"] - of["year miles"] * byMiles) / of["year year"];
+  if (byYear > 0) return { byYear: round6(byYear), byMiles: round6(byMiles) };
+  return { byYear: 0, byMiles: round6(bounded(of["y miles"] / of["miles miles"])) };
+}
+
+const plus = (one: Products, other: Products, factor: number): Products =>
+  Object.fromEntries(products.map((name) => [name, one[name] + factor * other[name]])) as unknown as Products;
+
+/** Returns the slopes of models: each has the listings of its own, 30 average ones of its body type, which has 30 average ones of the market. */
+function slopesOf(rows: readonly PricedVehicle[]): ReadonlyMap<string, Slopes> {
   const slopes = new Map<string, Slopes>();
-  for (const [model, rows] of models) {
-    const shared = ofBody.get(`${rows[0]?.group}|${bodyOf.get(model)}`) ?? [];
-    const k = rules.slopePull / shared.length;
-    const product = (one: Measure, other: Measure): number => within(rows, one, other) + k * within(shared, one, other);
-    const aa = product("year", "year") + 1e-6;
-    const mm = product("mileage", "mileage") + 1e-6;
-    const am = product("year", "mileage");
-    const ay = product("y", "year");
-    const my = product("y", "mileage");
-    const determinant = aa * mm - am * am;
-    const byYear = (mm * ay - am * my) / determinant;
-    slopes.set(model, { byYear, byMileage: (aa * my - am * ay) / determinant, byOptions: 0, byCertificate: 0 });
-  }
-  for (const group of new Set(regular.map((row) => row.group))) {
-    const own = [...models].filter(([, rows]) => rows[0]?.group === group);
-    const worth = (measure: Measure): number => {
-      const residual = own.map(([model, rows]) => {
-        const { byYear = 0, byMileage = 0 } = slopes.get(model) ?? {};
-        return (
-          within(rows, measure, "y") -
-          byYear * within(rows, "year", measure) -
-          byMileage * within(rows, "mileage", measure)
-        );
-      });
-      const squares = sum(own.map(([, rows]) => within(rows, measure, measure)));
-      return squares === 0 ? 0 : sum(residual) / squares;
-    };
-    const byOptions = worth("options");
-    const byCertificate = worth("certified");
-    for (const [model] of own) Object.assign(slopes.get(model) ?? {}, { byOptions, byCertificate });
+  for (const market of grouped(rows, ({ isNew }) => String(isNew)).values()) {
+    const ofMarket = productsOf(market);
+    const models = grouped(market, modelOf);
+    const bodies = new Map(
+      [...models].map(([model, own]) => [
+        model,
+        own
+          .map(({ body }) => body)
+          .sort()
+          .at(-1) ?? "",
+      ]),
+    );
+    for (const [body, ofBody] of grouped(market, (row) => bodies.get(modelOf(row)) ?? "")) {
+      const shared = plus(productsOf(ofBody), ofMarket, rules.slopePull / market.length);
+      for (const [model, own] of models) {
+        if (bodies.get(model) !== body) continue;
+        const pooled = plus(productsOf(own), shared, rules.slopePull / (ofBody.length + rules.slopePull));
+        const ridge = Object.fromEntries(products.map((name) => [name, 1e-6])) as unknown as Products;
+        slopes.set(model, boundedSlopes(plus(pooled, ridge, 1), own.length));
+      }
+    }
   }
   return slopes;
 }
 
-/** Values every listing that is not branded and whose model has enough listings; the others are absent. */
-export function valuesByOracle(rows: readonly PricedRow[]): ReadonlyMap<string, OracleValue> {
-  const usual = new Map(
+/** Returns what a unit of options or a certificate is worth, beyond the slopes of years and miles. */
+function worthOf(rows: readonly PricedVehicle[], measure: Measure, slopes: ReadonlyMap<string, Slopes>): number {
+  let explained = 0;
+  for (const [model, own] of grouped(rows, modelOf)) {
+    const { byYear = 0, byMiles = 0 } = slopes.get(model) ?? {};
+    explained +=
+      within(own, measure, "y") - byYear * within(own, "year", measure) - byMiles * within(own, "miles", measure);
+  }
+  const squares = within(rows, measure, measure);
+  return squares === 0 ? 0 : round6(explained / squares);
+}
+
+/** Returns the isotonic regression of totals in order: neighbors that fall are joined at their weighted mean. */
+function isotonic(points: readonly { readonly total: number; readonly weight: number }[]): readonly number[] {
+  const blocks: { total: number; weight: number; size: number }[] = [];
+  for (const { total, weight } of points) {
+    let block = { total, weight, size: 1 };
+    for (let last = blocks.at(-1); last !== undefined && last.total > block.total; last = blocks.at(-1)) {
+      blocks.pop();
+      const both = last.weight + block.weight;
+      block = {
+        total: (last.total * last.weight + block.total * block.weight) / both,
+        weight: both,
+        size: last.size + block.size,
+      };
+    }
+    blocks.push(block);
+  }
+  return blocks.flatMap(({ total, size }) => Array.from({ length: size }, () => total));
+}
+
+interface Level {
+  readonly listings: number;
+  readonly level: number;
+  /** The mean dollars of options of its listings. */
+  readonly options: number;
+}
+
+type RangeName = "year" | "miles" | "msrp" | "price";
+
+interface Fit {
+  readonly rows: readonly PricedVehicle[];
+  readonly slopes: ReadonlyMap<string, Slopes>;
+  readonly byOptions: readonly [used: number, ofNew: number];
+  readonly byCertificate: readonly [used: number, ofNew: number];
+  readonly models: ReadonlyMap<string, Level & { readonly rows: readonly PricedVehicle[] }>;
+  readonly trims: ReadonlyMap<string, Level>;
+  readonly versions: ReadonlyMap<string, Level>;
+  /** The effects of the model years between the oldest and the newest of a model, and their listings. */
+  readonly years: ReadonlyMap<string, { readonly level: number; readonly listings: number }>;
+  readonly states: ReadonlyMap<string, number>;
+}
+
+/** Fits the listings that count. */
+export function fitOf(rows: readonly PricedVehicle[]): Fit {
+  const slopes = slopesOf(rows);
+  const used = rows.filter(({ isNew }) => !isNew);
+  const ofNew = rows.filter(({ isNew }) => isNew);
+  const worth = (measure: Measure, of: readonly PricedVehicle[]) => worthOf(of, measure, slopes);
+  const byOptions = [Math.max(0, worth("options", used)), Math.max(0, worth("options", ofNew))] as const;
+  const byCertificate = [worth("certified", used), worth("certified", ofNew)] as const;
+  const slopePart = (row: Vehicle, options: number): number =>
+    slopeSum({ slopes, byOptions, byCertificate }, row, options);
+  const restOf = new Map(rows.map((row) => [row, logOf(row) - slopePart(row, row.options ?? 0)]));
+  const levels = (
+    of: readonly PricedVehicle[],
+    keyOf: (row: Vehicle) => string,
+    towards: (row: Vehicle) => number | undefined,
+  ) =>
+    new Map(
+      [...grouped(of, keyOf)].map(
+        ([key, own]): readonly [string, Level & { readonly rows: readonly PricedVehicle[] }] => {
+          const raw = median(own.map((row) => restOf.get(row) ?? Number.NaN));
+          const next = own[0] && towards(own[0]);
+          const level = next === undefined ? raw : pull(raw, next, own.length, rules.levelPull);
+          return [
+            key,
+            { listings: own.length, level, options: mean(own.map(({ options }) => options ?? 0)), rows: own },
+          ];
+        },
+      ),
+    );
+  const models = levels(rows, modelOf, () => undefined);
+  const trims = levels(
+    rows.filter(({ trim }) => trim !== ""),
+    trimOf,
+    (row) => models.get(modelOf(row))?.level,
+  );
+  const versions = levels(
+    rows.filter(({ version }) => version !== ""),
+    versionOf,
+    (row) => (trims.get(trimOf(row)) ?? models.get(modelOf(row)))?.level,
+  );
+  const levelOf = (row: Vehicle): number =>
+    (versions.get(versionOf(row)) ?? trims.get(trimOf(row)) ?? models.get(modelOf(row)))?.level ?? Number.NaN;
+  const leftOf = new Map(rows.map((row) => [row, (restOf.get(row) ?? Number.NaN) - levelOf(row)]));
+  const years = yearsOf(rows, slopes, leftOf);
+  const states = new Map(
     [
       ...grouped(
-        rows.filter(({ isBranded }) => !isBranded),
-        (row) => `${row.model}|${row.year}`,
+        rows.filter(({ state }) => state !== ""),
+        stateOf,
       ),
-    ].map(([key, same]) => [key, median(same.map(({ y }) => y))]),
-  );
-  const isRegular = (row: PricedRow): boolean =>
-    !row.isBranded && Math.abs(row.y - (usual.get(`${row.model}|${row.year}`) ?? 0)) < Math.log(rules.outlierRatio);
-  const regular = rows.filter(isRegular);
-  const slopes = slopesOf(regular);
-  const restOf = (row: PricedRow): number => {
-    const { byYear = 0, byMileage = 0, byOptions = 0, byCertificate = 0 } = slopes.get(row.model) ?? {};
-    return (
-      row.y - byYear * row.year - byMileage * row.mileage - byOptions * row.options - byCertificate * row.certified
-    );
-  };
-  const levels = levelsOf(regular, restOf);
-  const valued = rows
-    .filter((row) => slopes.has(row.model))
-    .map((row) => {
-      const { fit, inLevel, inYear, step } = levels(row);
-      const residual = restOf(row) - fit;
-      return { row, step, residual, without: isRegular(row) ? residual / ((1 - inLevel) * (1 - inYear)) : residual };
-    });
-  return intervals(valued, isRegular);
-}
-
-function levelsOf(regular: readonly PricedRow[], restOf: (row: PricedRow) => number) {
-  const { levelPull, yearPull, statePull, sampleMin } = rules;
-  const medians = (keyOf: (row: PricedRow) => string, measureOf: (row: PricedRow) => number) =>
-    new Map(
-      [...grouped(regular, keyOf)].map(([key, same]) => [key, { n: same.length, median: median(same.map(measureOf)) }]),
-    );
-  const [models, trims, versions] = (["model", "trim", "version"] as const).map((kind) =>
-    medians((row) => row[kind], restOf),
-  ) as [ReturnType<typeof medians>, ReturnType<typeof medians>, ReturnType<typeof medians>];
-  const levelOf = (row: PricedRow): number => {
-    const model = models.get(row.model);
-    const trim = trims.get(row.trim);
-    const version = versions.get(row.version);
-    const ofTrim = pull(trim?.median ?? 0, model?.median ?? 0, trim?.n ?? 0, levelPull);
-    return version === undefined ? ofTrim : pull(version.median, ofTrim, version.n, levelPull);
-  };
-  const years = medians(
-    (row) => `${row.model}|${row.year}`,
-    (row) => restOf(row) - levelOf(row),
-  );
-  const yearOf = (row: PricedRow): number => {
-    const year = years.get(`${row.model}|${row.year}`);
-    return year === undefined ? 0 : pull(year.median, 0, year.n, yearPull);
-  };
-  const states = medians(
-    (row) => `${row.group}|${row.state}`,
-    (row) => restOf(row) - levelOf(row) - yearOf(row),
-  );
-  return (row: PricedRow) => {
-    const state = row.state === null ? undefined : states.get(`${row.group}|${row.state}`);
-    const version = versions.get(row.version)?.n ?? 0;
-    const trim = trims.get(row.trim)?.n ?? 0;
-    const isEnough = (n: number | undefined): boolean => (n ?? 0) >= sampleMin;
-    return {
-      fit: levelOf(row) + yearOf(row) + (state === undefined ? 0 : pull(state.median, 0, state.n, statePull)),
-      inLevel: (1 / (version + levelPull)) * (1 + 1 / (trim + levelPull)),
-      inYear: 1 / ((years.get(`${row.model}|${row.year}`)?.n ?? 0) + yearPull),
-      step: isEnough(trim) ? "trim" : isEnough(models.get(row.model)?.n) ? "model" : undefined,
-    };
-  };
-}
-
-interface Judged {
-  readonly row: PricedRow;
-  readonly step: string | undefined;
-  readonly residual: number;
-  readonly without: number;
-}
-
-function intervals(
-  valued: readonly Judged[],
-  isRegular: (row: PricedRow) => boolean,
-): ReadonlyMap<string, OracleValue> {
-  const newest = Math.max(...valued.map(({ row }) => row.year));
-  const bandOf = ({ year }: PricedRow): number => rules.ageBands.filter((from) => newest - year >= from).length;
-  const regular = valued.filter(({ row }) => isRegular(row));
-  const square = ({ without }: Judged): number => Math.min(Math.abs(without), 1) ** 2;
-  const overall = new Map(
-    [...grouped(regular, ({ row }) => `${row.group}|${bandOf(row)}`)].map(([key, same]) => [
+    ].map(([key, own]) => [
       key,
-      sum(same.map(square)) / same.length,
+      pull(
+        median(own.map((row) => (leftOf.get(row) ?? Number.NaN) - (years.get(modelYearOf(row))?.level ?? 0))),
+        0,
+        own.length,
+        rules.statePull,
+      ),
     ]),
   );
-  const ofModel = grouped(regular, ({ row }) => `${row.model}|${bandOf(row)}`);
-  const spreadOf = (row: PricedRow): number => {
-    const same = ofModel.get(`${row.model}|${bandOf(row)}`) ?? [];
-    const shared = overall.get(`${row.group}|${bandOf(row)}`) ?? Number.NaN;
-    return Math.sqrt((sum(same.map(square)) + rules.spreadPull * shared) / (same.length + rules.spreadPull));
-  };
-  const z = regular.flatMap(({ row, step, without }) =>
-    step === undefined ? [] : [{ row, step, z: without / spreadOf(row) }],
+  return { rows, slopes, byOptions, byCertificate, models, trims, versions, years, states };
+}
+
+/** Returns what the slopes say of a vehicle. */
+function slopeSum(fit: Pick<Fit, "slopes" | "byOptions" | "byCertificate">, vehicle: Vehicle, options: number): number {
+  const { byYear = 0, byMiles = 0 } = fit.slopes.get(modelOf(vehicle)) ?? {};
+  const condition = vehicle.isNew ? 1 : 0;
+  return (
+    byYear * vehicle.year +
+    (byMiles * vehicle.miles) / rules.mileageUnit +
+    (fit.byOptions[condition] * options) / rules.optionUnit +
+    fit.byCertificate[condition] * vehicle.certified
   );
-  const tails = [(1 - rules.coverage) / 2, (1 + rules.coverage) / 2];
-  const endsOf = ({ row, step }: Judged): readonly number[] => {
-    const ofStep = z.filter((other) => other.row.group === row.group && other.step === step);
-    const sales = ofStep.filter((other) => other.row.isSale);
-    const ofBand = sales.filter((other) => bandOf(other.row) === bandOf(row));
-    const chosen = [ofBand, sales, ofStep].find(({ length }) => length >= rules.calibrationMin);
-    if (chosen === undefined) return [-rules.normalTail, rules.normalTail];
-    return tails.map((tail) =>
-      quantile(
-        chosen.map((one) => one.z),
-        tail,
-      ),
+}
+
+function yearsOf(
+  rows: readonly PricedVehicle[],
+  slopes: ReadonlyMap<string, Slopes>,
+  leftOf: ReadonlyMap<PricedVehicle, number>,
+): Fit["years"] {
+  const effects = new Map<string, { level: number; listings: number }>();
+  for (const [model, own] of grouped(rows, modelOf)) {
+    const { byYear = 0 } = slopes.get(model) ?? {};
+    const listed = [...grouped(own, ({ year }) => String(year)).values()].toSorted(
+      (one, other) => (one[0]?.year ?? 0) - (other[0]?.year ?? 0),
     );
+    const totals = isotonic(
+      listed.map((same) => ({
+        total:
+          byYear * (same[0]?.year ?? 0) +
+          pull(median(same.map((row) => leftOf.get(row) ?? Number.NaN)), 0, same.length, rules.yearPull),
+        weight: same.length + rules.yearPull,
+      })),
+    );
+    const of = (vehicle: PricedVehicle, year: number): string => modelYearOf({ ...vehicle, year });
+    for (const [index, same] of listed.entries()) {
+      const [row] = same;
+      const next = listed[index + 1]?.[0]?.year;
+      const total = totals[index] ?? Number.NaN;
+      if (row === undefined) continue;
+      effects.set(modelYearOf(row), { level: total - byYear * row.year, listings: same.length });
+      for (let year = row.year + 1; next !== undefined && year < next; year += 1) {
+        const between = Math.max(total, Math.min(totals[index + 1] ?? Number.NaN, byYear * year));
+        effects.set(of(row, year), { level: between - byYear * year, listings: 0 });
+      }
+    }
+  }
+  return effects;
+}
+
+/** What a fit says of a vehicle. */
+export interface Said {
+  readonly step: string | null;
+  /** The logarithm of the value; of a new car, of that to MSRP. */
+  readonly fit: number;
+  readonly value: number;
+  readonly options: number;
+  readonly outOfRange: OracleValue["outOfRange"];
+  /** The part of its own price in the level, and in the effect of its model year, if it is one of the fit. */
+  readonly inLevel: number;
+  readonly inYear: number;
+  readonly ofBody: { readonly low: number; readonly high: number } | undefined;
+}
+
+const rangeOf = (rows: readonly PricedVehicle[], name: RangeName) => {
+  const known = rows.flatMap((row) => (row[name] === null ? [] : [row[name]]));
+  return { min: Math.min(...known), max: Math.max(...known) };
+};
+
+function rangeLeft(
+  vehicle: Vehicle,
+  step: string | null,
+  value: number,
+  rows: readonly PricedVehicle[],
+): OracleValue["outOfRange"] {
+  const isOfBody = step === "body_and_age";
+  const checked: readonly (readonly [RangeName, number, number])[] = [
+    ["year", vehicle.year, 1],
+    ["miles", vehicle.miles, 1],
+    ...(vehicle.isNew || isOfBody ? [["msrp", vehicle.msrp ?? Number.NaN, 1] as const] : []),
+    ["price", value, rules.priceSlack],
+  ];
+  for (const [attribute, own, slack] of checked) {
+    const { min, max } = rangeOf(rows, attribute);
+    if (own < min / slack || own > max * slack) return { attribute, min, max };
+  }
+  return undefined;
+}
+
+/** Returns what a fit, and the listings of body types and model years, say of a vehicle. */
+export function say(fit: Fit, bodies: ReadonlyMap<string, readonly PricedVehicle[]>, vehicle: Vehicle): Said {
+  const model = fit.models.get(modelOf(vehicle));
+  const trim = fit.trims.get(trimOf(vehicle));
+  const version = fit.versions.get(versionOf(vehicle));
+  const year = fit.years.get(modelYearOf(vehicle));
+  const level = version ?? trim ?? model;
+  const options = vehicle.options ?? level?.options ?? 0;
+  const sumOfParts =
+    (level?.level ?? Number.NaN) +
+    (year?.level ?? 0) +
+    (fit.states.get(stateOf(vehicle)) ?? 0) +
+    slopeSum(fit, vehicle, options);
+  const same = bodies.get(bodyYearOf(vehicle)) ?? [];
+  const isBodyKnown = vehicle.body !== "" && (vehicle.msrp ?? 0) > 0 && same.length >= rules.bodySampleMin;
+  const step =
+    (trim?.listings ?? 0) >= rules.sampleMin
+      ? "trim"
+      : (model?.listings ?? 0) >= rules.sampleMin
+        ? "model"
+        : isBodyKnown
+          ? "body_and_age"
+          : null;
+  const ratios = same.map(({ price, msrp }) => Math.log(price / (msrp ?? 0))).toSorted((one, other) => one - other);
+  const isOfBody = step === "body_and_age";
+  const middle = isOfBody ? median(ratios) : 0;
+  const value = isOfBody
+    ? (vehicle.msrp ?? 0) * Math.exp(middle)
+    : (vehicle.isNew ? (vehicle.msrp ?? 0) : 1) * Math.exp(sumOfParts);
+  const share = (own: Level | undefined, inNext: number): number =>
+    own === undefined ? inNext : (1 + rules.levelPull * inNext) / (own.listings + rules.levelPull);
+  return {
+    step,
+    fit: sumOfParts,
+    value,
+    options,
+    outOfRange: step === null ? undefined : rangeLeft(vehicle, step, value, isOfBody ? same : (model?.rows ?? [])),
+    inLevel: share(version, share(trim, 1 / Math.max(model?.listings ?? 0, 2))),
+    inYear: 1 / ((year?.listings ?? 0) + rules.yearPull),
+    ofBody: isOfBody
+      ? { low: quantile(ratios, rules.tail) - middle, high: quantile(ratios, 1 - rules.tail) - middle }
+      : undefined,
   };
-  const ends = new Map<string, readonly number[]>();
-  return new Map(
-    valued.flatMap((one): readonly (readonly [string, OracleValue])[] => {
-      const { row, step, residual, without } = one;
-      if (step === undefined || row.isBranded) return [];
-      const key = `${row.group}|${step}|${bandOf(row)}`;
-      const [low = 0, high = 0] = ends.get(key) ?? endsOf(one);
-      ends.set(key, [low, high]);
-      const value = row.price * Math.exp(-without);
-      const spread = spreadOf(row);
-      const fitted = row.price * Math.exp(-residual);
-      return [
-        [row.id, { fitted, value, low: value * Math.exp(low * spread), high: value * Math.exp(high * spread), step }],
-      ];
-    }),
-  );
+}
+
+/** Returns a quantile of sorted numbers, between the two nearest ones. */
+function quantile(sorted: readonly number[], fraction: number): number {
+  const index = fraction * (sorted.length - 1);
+  const low = sorted[Math.floor(index)] ?? 0;
+  return low + ((sorted[Math.ceil(index)] ?? 0) - low) * (index - Math.floor(index));
 }

@@ -51,7 +51,7 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
     data: {
       vin: vin.toUpperCase(),
       subject,
-      step,
+      step: ranking.ranked.length > 0 ? step : null,
       market: market === undefined ? null : { sales: market.sales, median_days: market.medianDays },
       dealers: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : isKnown ? "insufficient_sample" : "unknown_attributes",
@@ -102,7 +102,7 @@ export async function fitModels(id: string, query: FitQuery, version: LakeVersio
     data: {
       dealer_id,
       dealer_name,
-      step,
+      step: ranking.ranked.length > 0 ? step : null,
       models: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : "insufficient_sample",
     },

@@ -1,4 +1,5 @@
 /** Amounts in questions: bounds of prices, miles, years and days, numbers of seats and the like, and the radius around a place. */
+import { plusDays } from "../../base/day.ts";
 import type { QuestionText } from "./question.ts";
 import type { Reading, Understood } from "./reading.ts";
 
@@ -11,6 +12,8 @@ interface Amount {
   readonly isThousands: boolean;
   /** Whether it can be a model year. */
   readonly isYear: boolean;
+  /** Whether it is a number of days, such as a week. */
+  readonly isPeriod?: boolean;
 }
 
 const numberPattern = /^(\$?)(\d[\d,]*(?:\.\d+)?)(k?)$/i;
@@ -50,20 +53,47 @@ interface Bounds {
   readonly isPayment: boolean;
 }
 
+/** What the words around bounds, and the data, say about them. */
+export interface BoundsContext {
+  /** The model years of the lake's listings. */
+  readonly years: readonly number[];
+  /** The published day. */
+  readonly asOf: string;
+  /** Whether the words right before it are of falls of a price. */
+  readonly isAfterDrop: boolean;
+}
+
+/** The days of longer units. */
+const daysIn: Readonly<Record<string, number>> = { weeks: 7, months: 30 };
+
+/** After `price dropped`, an amount is how far: at least that of `by 1000` and `more than 1000`. */
+const leastComparisons: ReadonlySet<Comparison> = new Set(["is", "above", "at_least", "or_more"]);
+
+/** What days are of: of the words of a question, the sale, the fall of a price, else the time on the market. */
+function daysBase(question: QuestionText): string {
+  const has = (kind: string): boolean => question.tokens.some((_, at) => question.phraseAt(at, kind) !== undefined);
+  if (question.tokens.some(({ key }) => key === "sold")) return "sold_within_days";
+  return has("min_price_drops") ? "price_changed_after" : "days_on_market";
+}
+
 const kilometers: ReadonlySet<string> = new Set(["km", "kms", "kilometers"]);
 
-/** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. `years` are those of the lake's listings. */
-export function boundsAt(question: QuestionText, at: number, years: readonly number[]): Reading | undefined {
+/** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. */
+export function boundsAt(question: QuestionText, at: number, context: BoundsContext): Reading | undefined {
   const bounds = parseBounds(question, at);
   if (bounds === undefined) return undefined;
-  const { length, comparison, amounts, noun, unit, isPayment } = bounds;
+  const { length, amounts, noun, unit, isPayment } = bounds;
   if (kilometers.has(question.tokens[at + length]?.key ?? ""))
     return { length: length + 1, reason: "Distances are in miles: expected a bound such as under 60000 miles." };
+  const range = unit === "mileage" ? question.phraseAt(at + length, "range") : undefined;
+  if (range !== undefined) return { length: length + range.length, reason: "The range of electric cars is not known." };
   if (isPayment) return { length, reason: "Payments are not known: expected a price such as under 25000." };
   const isOfDays = noun === "days_on_market" || noun === "sold_within_days";
   if (isOfDays && unit !== "days") return undefined;
-  const days = question.tokens.some(({ key }) => key === "sold") ? "sold_within_days" : "days_on_market";
-  const base = noun ?? (unit === "days" ? days : unit) ?? impliedBase(amounts);
+  const named = noun ?? (unit === "days" ? daysBase(question) : unit) ?? impliedBase(amounts);
+  const isDrop = context.isAfterDrop && named === "price" && leastComparisons.has(bounds.comparison);
+  const base = isDrop ? "price_drop" : named;
+  const comparison = isDrop && bounds.comparison === "is" ? "at_least" : bounds.comparison;
   const isBare = noun === undefined && unit === undefined;
   if (
     comparison === "from" &&
@@ -71,7 +101,8 @@ export function boundsAt(question: QuestionText, at: number, years: readonly num
     !amounts.some((amount) => amount.isYear || amount.isMoney || amount.isThousands)
   )
     return undefined;
-  if (base === "year") return yearsReading(bounds, years);
+  if (base === "year") return yearsReading(bounds, context.years);
+  if (base === "age") return agesReading(bounds, context);
   if (comparison === "is") {
     const isNumberAlone = isBare && !amounts.some((amount) => amount.isMoney || amount.isThousands);
     return isNumberAlone
@@ -80,7 +111,9 @@ export function boundsAt(question: QuestionText, at: number, years: readonly num
   }
   if (base === undefined)
     return { length, reason: "A number without a unit: expected dollars, miles or a model year." };
-  return boundsReading(bounds, base);
+  return base === "price_changed_after"
+    ? changedReading(bounds, context)
+    : boundsReading({ ...bounds, comparison }, base);
 }
 
 /** Returns what amounts without a unit are: model years, else dollars. */
@@ -96,15 +129,17 @@ function parseBounds(question: QuestionText, start: number): Bounds | undefined 
   at += noun?.length ?? 0;
   const prefix = prefixes.find((kind) => question.phraseAt(at, kind) !== undefined);
   at += prefix === undefined ? 0 : (question.phraseAt(at, prefix)?.length ?? 0);
-  const first = amountAt(question, at);
+  const first = amountAt(question, at) ?? periodAt(question, at, prefix === "at_most");
   if (first === undefined) return undefined;
   at += first.length;
   const canBeRange = prefix === undefined || prefix === "between" || prefix === "from";
   const second = canBeRange ? rangeEndAt(question, at, prefix !== undefined) : undefined;
   if (prefix === "between" && second === undefined) return undefined;
   at += second?.length ?? 0;
-  const unit = question.phraseAt(at, "unit");
+  const unit = first.isPeriod === true ? undefined : question.phraseAt(at, "unit");
   at += unit?.length ?? 0;
+  const days = daysIn[unit?.value ?? ""] ?? 1;
+  const isOfDays = first.isPeriod === true || days > 1;
   const canFollow = prefix === undefined && second === undefined;
   // A word before another amount belongs to that: 2018 under 30k miles.
   const suffix = (["or_more", "or_less"] as const).find((kind) => {
@@ -116,12 +151,22 @@ function parseBounds(question: QuestionText, start: number): Bounds | undefined 
   at += payment?.length ?? 0;
   return {
     length: at - start,
-    comparison: second === undefined ? (suffix ?? prefix ?? "is") : "between",
-    amounts: second === undefined ? [first] : withSharedScale(first, second),
+    comparison: second === undefined ? (suffix ?? prefix ?? (first.isPeriod === true ? "at_most" : "is")) : "between",
+    amounts: (second === undefined ? [first] : withSharedScale(first, second)).map((amount) =>
+      isOfDays ? { ...amount, value: amount.value * days, isYear: false } : amount,
+    ),
     noun: noun?.value,
-    unit: unit?.value,
+    unit: isOfDays ? "days" : unit?.value,
     isPayment: payment !== undefined,
   };
+}
+
+/** Returns a period such as `last week`; a word such as `week` is one after `in the last`. */
+function periodAt(question: QuestionText, at: number, isAfterLast: boolean): Amount | undefined {
+  const period = question.phraseAt(at, "period") ?? (isAfterLast ? question.phraseAt(at, "one_period") : undefined);
+  if (period === undefined) return undefined;
+  const { length, value } = period;
+  return { length, value: Number(value), isMoney: false, isThousands: false, isYear: false, isPeriod: true };
 }
 
 /** Returns the second amount of a range, with the tokens between the two. */
@@ -187,6 +232,32 @@ function boundsReading(bounds: Bounds, base: string): Reading {
   };
 }
 
+/** Returns the listings whose price fell, and last changed within some days: both have a filter of listing search. */
+function changedReading(bounds: Bounds, { asOf }: BoundsContext): Reading {
+  const { length } = bounds;
+  const { min, max } = limitsOf(bounds, 0);
+  if (max === undefined || min !== undefined)
+    return { length, reason: "Changed prices are searched by the days since then at most: expected within 7 days." };
+  const value = plusDays(asOf, -max);
+  return {
+    length,
+    attribute: "price_changed_after",
+    value,
+    filters: { price_changed_after: value, min_price_drops: "1" },
+  };
+}
+
+/** Returns the model years of cars of an age in years. */
+function agesReading(bounds: Bounds, { years, asOf }: BoundsContext): Reading {
+  const { length } = bounds;
+  const { min, max } = limitsOf(bounds, 1);
+  const now = Number(asOf.slice(0, "YYYY".length));
+  const found = years.filter((year) => now - year >= (min ?? -Infinity) && now - year <= (max ?? Infinity));
+  const value = rangeText({ min: max && now - max, max: min && now - min });
+  if (found.length === 0) return { length, reason: "No listing has such an age." };
+  return { length, attribute: "year", value, isRange: true, filters: { year: found.join() } };
+}
+
 function rangeText({ min, max }: Limits): string {
   if (min === undefined) return `at most ${max}`;
   if (max === undefined) return `at least ${min}`;
@@ -211,7 +282,7 @@ function yearsReading(bounds: Bounds, known: readonly number[]): Reading {
 
 /** Returns a number of seats, doors or cylinders. */
 export function countAt(question: QuestionText, at: number): Understood | undefined {
-  const value = question.tokens[at]?.key ?? "";
+  const value = question.phraseAt(at, "number")?.value ?? question.tokens[at]?.key ?? "";
   const unit = /^\d{1,2}$/.test(value) ? question.phraseAt(at + 1, "count") : undefined;
   if (unit === undefined) return undefined;
   const count = String(Number(value));
@@ -227,7 +298,7 @@ export function radiusAt(question: QuestionText, start: number): Understood | un
   if (amount === undefined || amount.isMoney) return undefined;
   const unitIndex = amountIndex + amount.length;
   const unit = question.phraseAt(unitIndex, "unit");
-  if (unit?.value !== "mileage") return undefined;
+  if (unit?.value !== "mileage" || question.phraseAt(unitIndex + unit.length, "range") !== undefined) return undefined;
   const away = question.phraseAt(unitIndex + unit.length, "away");
   if (within === undefined && away === undefined) return undefined;
   const value = String(amount.value);

@@ -1,10 +1,11 @@
 /** Interpretation of a question for operation `interpretQuestion`: the filters that its words stand for, by rules and names; each word is accounted for. */
 import type { QueryOf } from "../../contract/types.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
+import { findPage } from "../search.ts";
 import { lexiconOf } from "./lexicon.ts";
-import { mergeFilters, placeRadius } from "./merge-filters.ts";
+import { mergeFilters, placeRadius, planOf } from "./merge-filters.ts";
 import type { Suggestion } from "./names.ts";
-import { QuestionParser } from "./parse-question.ts";
+import { QuestionParser, type QuestionPart } from "./parse-question.ts";
 import { type FilterTexts, isUnderstood, type Meaning, type Understood } from "./reading.ts";
 import { withStockNumbers } from "./stock-numbers.ts";
 import { suggestAmong } from "./suggest.ts";
@@ -31,7 +32,8 @@ const suggestionsMax = 3;
 /** Returns what the words of a question stand for. */
 export async function interpret({ q }: QueryOf<"interpretQuestion">, version: LakeVersion): Promise<Interpretation> {
   const lexicon = await lexiconOf(version);
-  const parts = await withStockNumbers(q, new QuestionParser(q, lexicon).parse(), version);
+  const read = await withStockNumbers(q, new QuestionParser(q, lexicon).parse(), version);
+  const parts = await withListings(read, version);
   const readings = parts.flatMap(({ reading }) => (isUnderstood(reading) ? [reading] : []));
   const { filters, refused } = mergeFilters(readings, version);
   const understood = parts.flatMap(({ reading, ...words }) =>
@@ -57,6 +59,40 @@ export async function interpret({ q }: QueryOf<"interpretQuestion">, version: La
         : [{ ...words, alternatives: alternatives.map((one) => withRadius(one, filters)) }],
     ),
   };
+}
+
+/** At most this many other readings of a question that finds nothing are tried. */
+const triesMax = 8;
+
+/** Returns the parts of a question that finds nothing with the first other meaning of one of them that finds something; unchanged if none does. */
+async function withListings(parts: readonly QuestionPart[], version: LakeVersion): Promise<readonly QuestionPart[]> {
+  const others = parts.flatMap((part) => {
+    const { reading } = part;
+    if (!isUnderstood(reading)) return [];
+    const { alternatives = [], ...first } = reading;
+    // A place stays one: the words around it say that it is.
+    const same = alternatives.filter((one) => isPlace(one) === isPlace(first));
+    return same.map((one) => {
+      const rest = [first, ...alternatives.filter((other) => other !== one)];
+      const { attribute, value, filters } = one;
+      return parts.map((other) =>
+        other === part ? { ...part, reading: { ...first, attribute, value, filters, alternatives: rest } } : other,
+      );
+    });
+  });
+  if (others.length === 0 || (await countFound(parts, version)) > 0) return parts;
+  for (const tried of others.slice(0, triesMax)) if ((await countFound(tried, version)) > 0) return tried;
+  return parts;
+}
+
+const isPlace = ({ filters }: Meaning): boolean => filters.postal_code !== undefined;
+
+async function countFound(parts: readonly QuestionPart[], version: LakeVersion): Promise<number> {
+  const { filters } = mergeFilters(
+    parts.flatMap(({ reading }) => (isUnderstood(reading) ? [reading] : [])),
+    version,
+  );
+  return (await findPage({ ...planOf(filters, version), limit: 1 })).total;
 }
 
 /** Returns the fields of a span. */

@@ -9,14 +9,14 @@ import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
 import type { Meaning } from "./reading.ts";
-import { referenceWords } from "./reference-words.ts";
+import { referenceWords, spellingsOf } from "./reference-words.ts";
 
 /** Which meaning of a word counts. The makes of which it is another spelling come after models: Range Rover is a model. */
 const precedence = [
   ...["inventory_type", "inventory_status", "availability_status", "keywords", "exclude_keywords", "min_price_drops"],
   ...["value_rating", "sort"],
   ...["dealer_type", "make", "body_type", "fuel_type", "powertrain_type", "drivetrain", "transmission"],
-  ...["base_exterior_color", "model", "spelling of make", "features", "trim", "state", "dealer_id"],
+  ...["base_exterior_color", "model", "spelling of make", "features", "cylinders", "trim", "state", "dealer_id"],
 ];
 
 interface RankedMeaning extends Meaning {
@@ -31,6 +31,7 @@ export class Lexicon {
   constructor(
     private readonly version: VersionNames,
     readonly years: readonly number[],
+    readonly asOf: string,
   ) {
     const collected = new Map<string, RankedMeaning[]>();
     for (const [key, meaning] of [
@@ -77,10 +78,22 @@ export class Lexicon {
 function* meaningsOfNames(names: readonly Name[]): Iterable<readonly [string, RankedMeaning]> {
   for (const { suggestion, keys } of names)
     for (const [index, key] of keys.entries()) {
+      if (index >= ownKeys && isCode(key)) continue;
       const { attribute, value, filters } = suggestion;
-      yield [key, { attribute, value, filters, rank: rankOf(attribute, index < ownKeys) }];
+      const meaning = { attribute, value, filters, rank: rankOf(attribute, index < ownKeys) };
+      yield [key, meaning];
+      const [, material] = attribute === "features" ? (seats.exec(key) ?? []) : [];
+      if (material !== undefined && materials().has(material)) yield [material, meaning];
     }
 }
+
+/** One letter is a code of feeds, not a word. */
+const isCode = (key: string): boolean => key.length === 1;
+
+/** Leather stands for leather seats. */
+const seats = /^(\p{L}+?)(seats|seating|upholstery|interior)$/u;
+const materials = (): ReadonlySet<string> =>
+  new Set(referenceWords("phrases").flatMap(({ kind, key }) => (kind === "material" ? [key] : [])));
 
 /** The number of keys of a name that are no other spellings. */
 const ownKeys = 2;
@@ -92,7 +105,7 @@ function* meaningsOfReferences(): Iterable<readonly [string, RankedMeaning]> {
   for (const table of ["spellings", "phrases"] as const)
     for (const { kind, key, value } of referenceWords(table)) {
       const attribute = kind === "base_color" ? "base_exterior_color" : kind;
-      if (!(attribute in listingParameters)) continue;
+      if (!(attribute in listingParameters) || isCode(key)) continue;
       const rank = rankOf(attribute, key === matchKeyOf(value));
       if (rank >= 0) yield [key, { attribute, value, filters: { [attribute]: value }, rank }];
     }
@@ -106,9 +119,10 @@ function transmissions(names: readonly Name[]): readonly (readonly [string, Rank
     const kind = suggestion.value.replace(/\b(\d+|single)[- ]speed\b/i, "").trim();
     if (kind !== "") kinds.set(kind, [...(kinds.get(kind) ?? []), suggestion.value]);
   }
-  return [...kinds].map(([value, values]) => {
+  return [...kinds].flatMap(([value, values]) => {
     const filters = { transmission: joinList(values) };
-    return [matchKeyOf(value), { attribute: "transmission", value, filters, rank: rankOf("transmission", true) - 0.5 }];
+    const meaning = { attribute: "transmission", value, filters, rank: rankOf("transmission", true) - 0.5 };
+    return [value, ...spellingsOf("transmission", value)].map((word) => [matchKeyOf(word), meaning] as const);
   });
 }
 
@@ -130,5 +144,6 @@ export const lexiconOf = oncePerVersion(async (version) => {
   return new Lexicon(
     await namesOfVersion(version),
     years.sort((one, other) => one - other),
+    version.manifest.as_of,
   );
 });

@@ -4,7 +4,7 @@ import { operation, type Schema } from "../../contract/document.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { joinList, splitList } from "../../contract/lists.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { planSearch } from "../search.ts";
+import { planSearch, type SearchPlan } from "../search.ts";
 import type { FilterTexts, Understood } from "./reading.ts";
 
 /** The parameters of listing search. */
@@ -63,10 +63,14 @@ function mergedWith(filters: FilterTexts, { filters: added, isRange }: Understoo
   return merged;
 }
 
+/** Plans the search of filters. */
+export const planOf = (filters: FilterTexts, version: LakeVersion): SearchPlan =>
+  planSearch(decoderOf("searchListings")(new URLSearchParams(filters).toString(), {}).query, version);
+
 /** Returns why listing search refuses filters; undefined if it accepts them. */
 function refusalOf(filters: FilterTexts, version: LakeVersion): string | undefined {
   try {
-    planSearch(decoderOf("searchListings")(new URLSearchParams(filters).toString(), {}).query, version);
+    planOf(filters, version);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof Refusal) return thrown.message;

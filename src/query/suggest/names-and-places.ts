@@ -58,7 +58,10 @@ function valueAt(question: QuestionText, at: number, lexicon: Lexicon, previous?
     if (length < ignored || (length === 2 && isArticleWithNumber(question, at))) continue;
     const meanings = lexicon
       .meaningsOf(question.keyOf(at, length), question.tokens[at + length - 1]?.key)
-      .filter(({ attribute }) => attribute !== "state" || length > 1 || canBeState(question, at, false));
+      .filter(({ attribute }) => attribute !== "state" || length > 1 || canBeState(question, at, false))
+      .filter(
+        ({ attribute, value }) => attribute !== "trim" || !/^\d+$/.test(value) || isOfModel(value, lexicon, previous),
+      );
     if (meanings.length > 0) return { length, meanings: inContext(question.tokens[at], meanings, lexicon, previous) };
   }
   return undefined;
@@ -77,6 +80,9 @@ function canBeState(question: QuestionText, at: number, isAfterPlace: boolean): 
   return isWord ? isUpperCase(question, at) && !question.isUpperCase : isAfterPlace || isUpperCase(question, at);
 }
 
+const isOfModel = (trim: string, lexicon: Lexicon, previous: Understood | undefined): boolean =>
+  previous?.attribute === "model" && lexicon.isTrimOf(previous.value, trim);
+
 /** Moves the meanings to the front that their context suggests: trims of the model before them, and states in upper case. */
 function inContext(
   word: Token | undefined,
@@ -86,8 +92,7 @@ function inContext(
 ): readonly Meaning[] {
   const isCode = /^\p{Lu}{2}$/u.test(word?.text ?? "");
   const isFirst = ({ attribute, value }: Meaning): boolean =>
-    (attribute === "trim" && previous?.attribute === "model" && lexicon.isTrimOf(previous.value, value)) ||
-    (attribute === "state" && isCode);
+    (attribute === "trim" && isOfModel(value, lexicon, previous)) || (attribute === "state" && isCode);
   return [...meanings.filter(isFirst), ...meanings.filter((meaning) => !isFirst(meaning))];
 }
 
@@ -95,7 +100,9 @@ function placeAt(question: QuestionText, at: number, lexicon: Lexicon, previous?
   const near = question.phraseAt(at, "near");
   const prefix = near?.length ?? question.phraseAt(at, "in")?.length ?? 0;
   const isNear = near !== undefined || previous?.attribute === "radius";
-  const named = afterPrefix(question, at + prefix, lexicon, { isNear, isExpected: isNear || prefix > 0 });
+  // A city whose name is a word of other questions, such as Range, needs `in`, `near` or its state.
+  const isWord = prefix === 0 && question.phraseAt(at, "word") !== undefined;
+  const named = afterPrefix(question, at + prefix, lexicon, { isNear, isExpected: isNear || prefix > 0, isWord });
   return named && { ...named, length: prefix + named.length };
 }
 
@@ -104,17 +111,20 @@ interface PlaceContext {
   readonly isNear: boolean;
   /** Whether the words before it lead to a place. */
   readonly isExpected: boolean;
+  /** Whether a city needs its state. */
+  readonly isWord: boolean;
 }
 
 function afterPrefix(question: QuestionText, at: number, lexicon: Lexicon, context: PlaceContext): Named | undefined {
-  const { isNear, isExpected } = context;
+  const { isNear, isExpected, isWord } = context;
   const code = question.tokens[at]?.text ?? "";
   if (/^\d{5}$/.test(code) && zipCodes().has(code))
     return { length: 1, meanings: [{ attribute: "postal_code", value: code, filters: { postal_code: code } }] };
   const state = isExpected ? stateAt(question, at, lexicon) : undefined;
   const isMisspelt = state === undefined && (isExpected || stateAt(question, at + 1, lexicon) !== undefined);
   const city = cityAt(question, at, lexicon) ?? (isMisspelt ? misspeltCityAt(question, at, lexicon) : undefined);
-  if (city === undefined || (state !== undefined && state.length > city.length)) return state;
+  if (city === undefined || (isWord && !city.hasState) || (state !== undefined && state.length > city.length))
+    return state;
   const population = city.cities[0]?.population ?? 0;
   const cities = city.cities
     .filter((one) => one.population >= alternativeShareMin * population)

@@ -20,7 +20,8 @@ interface Context {
   readonly previous?: Understood | undefined;
   /** The attribute whose values `or` continues to exclude: `not red or black` excludes both. */
   readonly excluded?: string | undefined;
-  readonly isConnected?: boolean;
+  /** The word right before it that needs no filter. */
+  readonly link?: string | undefined;
   /** The token of a word such as `interior`, which an earlier color belongs to. */
   readonly interiorAt?: number | undefined;
 }
@@ -65,7 +66,7 @@ export class QuestionParser {
 
   /** Returns what the tokens from one on stand for; undefined if they need no filter. */
   private readingAt(at: number): Reading | undefined {
-    const { excluded, isConnected } = this.context;
+    const { excluded, link } = this.context;
     const found = this.affirmedAt(at);
     if (found === undefined) {
       const negated = this.negatedAt(at);
@@ -74,7 +75,7 @@ export class QuestionParser {
       return this.correctedAt(at) ?? { length: 1 };
     }
     if (!isUnderstood(found)) return found;
-    if (isConnected === true && found.attribute === excluded) return exclusionOf(found, found.length);
+    if (connectors.has(link ?? "") && found.attribute === excluded) return exclusionOf(found, found.length);
     if (found.attribute !== "exclude_keywords") return found;
     return { length: found.length, reason: `These listings can only be excluded: expected "no" before it.` };
   }
@@ -84,13 +85,17 @@ export class QuestionParser {
     const { question, lexicon } = this;
     const { previous, interiorAt } = this.context;
     if (at === interiorAt) return undefined;
+    const named = namedAt(question, at, lexicon, previous);
     const unknown = question.phraseAt(at, "unknown");
-    if (unknown !== undefined) return { length: unknown.length };
-    const amount = radiusAt(question, at) ?? countAt(question, at) ?? boundsAt(question, at, lexicon.years);
-    return amount ?? this.interiorColorAt(at) ?? namedAt(question, at, lexicon, previous) ?? this.vinAt(at);
+    if (unknown !== undefined && unknown.length >= (named?.length ?? 0)) return { length: unknown.length };
+    const { years, asOf } = lexicon;
+    const isAfterDrop = previous?.attribute === "min_price_drops";
+    const amount =
+      radiusAt(question, at) ?? countAt(question, at) ?? boundsAt(question, at, { years, asOf, isAfterDrop });
+    return amount ?? this.interiorColorAt(at) ?? named ?? this.vinAt(at);
   }
 
-  /** Returns the color after `interior`, or before it with materials and other colors between them. */
+  /** Returns the color after `interior`, before it with materials and other colors between them, before a material, or after another one and `on`. */
   private interiorColorAt(at: number): Understood | undefined {
     const { question } = this;
     const word = question.phraseAt(at, "interior")?.length ?? 0;
@@ -99,7 +104,9 @@ export class QuestionParser {
     if (color === undefined) return undefined;
     const length = before + color.length;
     const interior = this.interiorAfter(at + length);
-    if (before === 0 && interior === undefined) return undefined;
+    const isOnColor = this.context.link === "on" && this.context.previous?.attribute === "base_exterior_color";
+    const isOfMaterial = question.phraseAt(at + length, "material") !== undefined && !this.isConnector(at + length);
+    if (before === 0 && interior === undefined && !isOnColor && !isOfMaterial) return undefined;
     const isNext = before === 0 && interior === at + length;
     const value = color.value;
     return {
@@ -108,6 +115,10 @@ export class QuestionParser {
       value,
       filters: { base_interior_color: value },
     };
+  }
+
+  private isConnector(at: number): boolean {
+    return connectors.has(this.question.tokens[at]?.key ?? "");
   }
 
   private colorAt(at: number): Understood | undefined {
@@ -169,8 +180,7 @@ export class QuestionParser {
 
   private contextAfter(at: number, reading: Reading | undefined): Context {
     const { previous, excluded, interiorAt } = this.context;
-    if (reading === undefined)
-      return { previous, excluded, interiorAt, isConnected: connectors.has(this.question.tokens[at]?.key ?? "") };
+    if (reading === undefined) return { previous, excluded, interiorAt, link: this.question.tokens[at]?.key };
     const understood = isUnderstood(reading) ? reading : undefined;
     const isInterior = understood?.attribute === "base_interior_color";
     return {

@@ -14,10 +14,12 @@ import { milesFrom } from "../../listing/geography.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { FoundListing } from "../../serving/listing-files.ts";
 import { nearness, rules } from "../../valuation/rules.ts";
-import { listingPeriodsOf, lookUpListing } from "../look-ups.ts";
+import { decodeVin, listingPeriodsOf, lookUpListing } from "../look-ups.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../unmatched.ts";
-import { effectsOf, estimateOf } from "./estimate.ts";
+import { estimate } from "./estimate.ts";
 import {
+  type Build,
+  buildOfVin,
   type Described,
   describedIn,
   describedOfListing,
@@ -29,91 +31,126 @@ import { type Valuation, valuationOf, withoutValue } from "./valuation.ts";
 
 type Comparables = AnswerOf<"findComparables">["data"];
 
-/** Returns the comparables of the listing with an id, in any state. Refuses an unknown or malformed id with `not_found`. */
-export async function compareListing(id: string, limit: number, version: LakeVersion): Promise<Comparables> {
-  const listing = await lookUpListing(id, subjectColumns, version);
-  return compare(describedOfListing(listing, version.dimensions), limit, version);
+/** How many comparables are returned, and within how many miles of the subject they are. */
+interface Wanted {
+  readonly limit: number;
+  readonly radius?: number | undefined;
 }
+
+/** Returns the comparables of the listing with an id, in any state. Refuses an unknown or malformed id with `not_found`. */
+export async function compareListing(id: string, wanted: Wanted, version: LakeVersion): Promise<Comparables> {
+  const listing = await lookUpListing(id, subjectColumns, version);
+  return compare(describedOfListing(listing, version.dimensions), wanted, version);
+}
+
+/** The parameters that may describe the present state of a vehicle whose VIN says the rest. */
+const stateNames = ["inventory_type", "miles", "price", "postal_code", "options", "title"];
 
 /** Returns the comparables of the latest listing of a VIN, or of a described vehicle, and the values that the data has never had. */
 export async function compareVehicle(
-  { vin, limit, data_version: _, ...description }: QueryOf<"findComparables">,
+  { vin, limit, radius, data_version: _, ...description }: QueryOf<"findComparables">,
   version: LakeVersion,
 ): Promise<{ readonly data: Comparables; readonly unmatched: UnmatchedMeta }> {
-  if (vin === undefined) {
-    const data = await compare(describedIn(description, version.dimensions), limit, version);
-    const { make = "", model = "", trim, version: ofTrim } = description;
-    const values = {
-      make: [make],
-      model: [model],
-      ...(trim && { trim: [trim] }),
-      ...(ofTrim && { version: [ofTrim] }),
-    };
-    return { data, unmatched: await unmatchedIn(values, version) };
-  }
-  const [other] = Object.entries(description).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const given = Object.entries(description).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const other = given.find((name) => vin !== undefined && !stateNames.includes(name));
   if (other !== undefined) {
-    const reason = "the latest listing of the VIN has its own attributes";
+    const reason = "the VIN says what the vehicle is";
     throw refuse("incompatible_parameters", { parameters: `vin and ${other}`, reason });
   }
-  const latest = await latestOf(vin, version);
-  if (latest === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
-  return { data: await compare(describedOfListing(latest, version.dimensions), limit, version), unmatched: {} };
+  const latest = vin === undefined ? undefined : await latestOf(vin, version);
+  if (latest !== undefined && given.length === 0)
+    return {
+      data: await compare(describedOfListing(latest, version.dimensions), { limit, radius }, version),
+      unmatched: {},
+    };
+  const build = vin === undefined ? undefined : await buildOf(vin.toUpperCase(), latest, version);
+  const described = describedIn(description, build, version.dimensions);
+  const data = await compare(described, { limit, radius }, version);
+  const { make, model, trim, version: ofTrim, options } = description;
+  const values = {
+    ...(make && { make: [make] }),
+    ...(model && { model: [model] }),
+    ...(trim && { trim: [trim] }),
+    ...(ofTrim && { version: [ofTrim] }),
+    ...(options && { options_packages: options }),
+  };
+  const { unmatched } = await unmatchedIn(values, version);
+  const named = unmatched?.map((one) =>
+    one.parameter === "options_packages" ? { ...one, parameter: "options" } : one,
+  );
+  return { data, unmatched: named === undefined ? {} : { unmatched: named } };
+}
+
+async function buildOf(vin: string, latest: FoundListing | undefined, version: LakeVersion): Promise<Build> {
+  if (latest === undefined) return buildOfVin(vin, await decodeVin(vin, version));
+  const { shown, subject, isBranded } = describedOfListing(latest, version.dimensions);
+  return { vin, shown, body: subject?.body ?? "", isBranded };
 }
 
 const latestOf = async (vin: string, version: LakeVersion): Promise<FoundListing | undefined> =>
   (await listingPeriodsOf(vin.toUpperCase(), subjectColumns, version)).at(-1);
 
 /** Returns the values of the latest listings of VINs, in their order. */
-export function valueVins(vins: readonly string[], version: LakeVersion): Promise<AnswerOf<"valueVehicles">["data"]> {
-  return Promise.all(
-    vins.map(async (vin) => {
-      const latest = await latestOf(vin, version);
-      const described = latest && describedOfListing(latest, version.dimensions);
-      const valuation = described === undefined ? withoutValue("not_found") : await value(described, version);
-      return { vin: vin.toUpperCase(), subject: described?.shown ?? null, valuation };
-    }),
-  );
+export async function valueVins(
+  vins: readonly string[],
+  version: LakeVersion,
+): Promise<AnswerOf<"valueVehicles">["data"]> {
+  const found = await Promise.all(vins.map((vin) => latestOf(vin, version)));
+  const described = found.map((latest) => latest && describedOfListing(latest, version.dimensions));
+  const valuations = await value(described, version);
+  return vins.map((vin, index) => ({
+    vin: vin.toUpperCase(),
+    subject: described[index]?.shown ?? null,
+    valuation: valuations[index] ?? withoutValue("not_found"),
+  }));
 }
 
-/** Values a vehicle: an active listing by its own valuation, another by the effects of the fit. */
-async function value({ subject, isBranded, stored }: Described, version: LakeVersion): Promise<Valuation> {
-  if (isBranded) return withoutValue("branded_title");
-  if (subject === undefined) return withoutValue("unknown_attributes");
-  const estimate =
-    stored ?? estimateOf(subject, await version.marketRows(({ catalog }) => effectsOf(catalog, subject)));
-  return estimate === undefined ? withoutValue("insufficient_sample") : valuationOf(estimate, subject.price);
+/** Values vehicles: an active listing by its own valuation, others by the effects of the fit. */
+async function value(
+  vehicles: readonly (Described | undefined)[],
+  version: LakeVersion,
+): Promise<readonly Valuation[]> {
+  const decided = vehicles.map((described): Valuation | Subject => {
+    if (described === undefined) return withoutValue("not_found");
+    const { subject, isBranded, stored } = described;
+    if (isBranded) return withoutValue("branded_title");
+    if (subject === undefined) return withoutValue("unknown_attributes");
+    return stored === undefined ? subject : valuationOf(stored, subject.price);
+  });
+  const open = decided.filter((one): one is Subject => "optionValue" in one);
+  const estimates = open.length === 0 ? [] : await estimate(open, version);
+  return decided.map((one) => ("optionValue" in one ? (estimates[open.indexOf(one)] ?? withoutValue("no_data")) : one));
 }
 
-async function compare(described: Described, limit: number, version: LakeVersion): Promise<Comparables> {
+async function compare(described: Described, wanted: Wanted, version: LakeVersion): Promise<Comparables> {
   const { shown, subject } = described;
-  if (subject === undefined)
-    return {
-      subject: shown,
-      valuation: withoutValue("unknown_attributes"),
-      summary: null,
-      supply: noSupply,
-      comparables: [],
-    };
-  const [valuation, rows] = await Promise.all([
-    value(described, version),
-    version.marketRows(({ catalog }) => nearestStatement(catalog, subject, version.manifest.as_of)),
+  const nothing = { subject: shown, summary: null, supply: noSupply, comparables: [] };
+  if (subject === undefined) return { ...nothing, valuation: withoutValue("unknown_attributes") };
+  if (wanted.radius !== undefined && subject.place === undefined) {
+    const allowed = "a ZIP code, from which radius counts";
+    throw refuse("missing_parameter", { parameter: "postal_code", allowed });
+  }
+  if (!version.hasFit) return { ...nothing, valuation: withoutValue("no_data") };
+  const [[valuation = withoutValue("no_data")], rows] = await Promise.all([
+    value([described], version),
+    version.marketRows(({ catalog }) => nearestStatement(catalog, subject, version.manifest.as_of, wanted.radius)),
   ]);
   const { market_value } = valuation;
   const { active, sold } = supplyIn(rows, shown);
   const supply = { active, sold, days: supplyDays, days_supply: daysSupplyOf(active, sold) };
-  if (market_value === null) return { subject: shown, valuation, summary: null, supply, comparables: [] };
+  if (market_value === null) return { ...nothing, valuation, supply };
   const comparables = comparablesIn(rows, market_value);
   return {
     subject: shown,
     valuation,
     supply,
     summary: summaryOfComparables(comparables, subject.price),
-    comparables: await Promise.all(comparables.slice(0, limit).map((one) => comparableListing(one, version))),
+    comparables: await Promise.all(comparables.slice(0, wanted.limit).map((one) => comparableListing(one, version))),
   };
 }
 
-const noSupply = { active: 0, sold: 0, days: supplyDays, days_supply: null };
+/** Without a fit, the listings like a vehicle are not counted. */
+const noSupply = { active: null, sold: null, days: supplyDays, days_supply: null };
 
 /** Returns schema `ComparableListing`. */
 async function comparableListing(
@@ -161,11 +198,13 @@ interface Supply {
 }
 
 /** Returns a query for the nearest listings, the nearest first, each with the supply of its group. */
-function nearestStatement(catalog: string, subject: Subject, day: string): Sql {
+function nearestStatement(catalog: string, subject: Subject, day: string, radius: number | undefined): Sql {
   const { id, year, trim, version, miles, optionValue, make, model } = subject;
   const { trimWeight, modelWeight, yearScale, mileageScale, mileageShare, optionScale, soldScale } = nearness;
   const today = sql`DATE ${literal(day)}`;
   const isSameTrim = sql`"trim" = ${trim ?? ""}`;
+  const optionDistance = optionValue === null ? sql`0` : sql`abs(option_value - ${numberLiteral(optionValue)})`;
+  const isNear = radius === undefined ? sql`true` : sql`distance <= ${numberLiteral(radius)}`;
   const gone = sql`coalesce(${today} - sold_date, 0)`;
   return sql`
     WITH candidates AS (
@@ -174,13 +213,13 @@ function nearestStatement(catalog: string, subject: Subject, day: string): Sql {
              (CASE WHEN ${isSameTrim} AND "version" = ${version ?? ""} THEN 1 WHEN ${isSameTrim} THEN ${numberLiteral(trimWeight)} ELSE ${numberLiteral(modelWeight)} END)
                * exp(-0.5 * pow(("year" - ${integerLiteral(year)}) / ${numberLiteral(yearScale)}, 2)
                  - 0.5 * pow((miles - ${numberLiteral(miles)}) / ${numberLiteral(mileageScale + mileageShare * miles)}, 2)
-                 - ${gone} / ${numberLiteral(soldScale)} - abs(option_value - ${numberLiteral(optionValue)}) / ${numberLiteral(optionScale)}
+                 - ${gone} / ${numberLiteral(soldScale)} - ${optionDistance} / ${numberLiteral(optionScale)}
                  - coalesce(distance / ${numberLiteral(nearness.distanceScale)}, 0)) AS weight
       FROM ${ident(catalog, "comparables")}
       WHERE make = ${make} AND model = ${model} AND is_new = ${subject.inventoryType === "new"}
         AND "year" BETWEEN ${integerLiteral(year - nearness.yearsMax)} AND ${integerLiteral(year + nearness.yearsMax)}
         AND id IS DISTINCT FROM ${id}::UUID
-        AND abs(residual) < ln(${integerLiteral(rules.outlierRatio)})
+        AND abs(residual) < ln(${integerLiteral(rules.outlierRatio)}) AND ${isNear}
     )
     SELECT *, (count(*) FILTER (sold_date IS NULL) OVER ())::INTEGER AS active,
            (count(*) FILTER (sold_date > (${today} - ${integerLiteral(supplyDays)})::VARCHAR) OVER ())::INTEGER AS sold

@@ -1,89 +1,95 @@
-/** What a vehicle is worth by the fit of the published day: the levels, slopes and effects of `price_effects`, as `valuation/fit.ts` has them. */
-import type { Row } from "../../base/json.ts";
-import { all, any, ident, literal, type Sql, sql } from "../../db/sql.ts";
-import { ageBandOf, rules, type Step } from "../../valuation/rules.ts";
+/** What vehicles are worth by the fit of the published day: the statement of `valuation/predict.ts` over the table `price_effects`. */
+import { type Row, stringOrNull } from "../../base/json.ts";
+import { ident, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+import { predicted, rangeNames } from "../../valuation/predict.ts";
+import { rules, steps } from "../../valuation/rules.ts";
 import type { Subject } from "./subject.ts";
-import type { Estimate } from "./valuation.ts";
+import { type Valuation, valuationOf, withoutValue } from "./valuation.ts";
 
-/** Returns a query for the effects that the value of a subject depends on. */
-export function effectsOf(catalog: string, subject: Subject): Sql {
-  const { make, model, trim, version, year, state, body } = subject;
-  const ofModel = sql`make = ${make} AND model = ${model}`;
-  const kinds: Readonly<Record<string, Sql>> = {
-    interval: sql`true`,
-    state: sql`state = ${state ?? ""}`,
-    model: ofModel,
-    year: sql`${ofModel} AND "year" = ${year}`,
-    trim: sql`${ofModel} AND "trim" = ${trim ?? ""}`,
-    version: sql`${ofModel} AND "trim" = ${trim ?? ""} AND "version" = ${version ?? ""}`,
-    body_and_age: sql`body = ${body} AND "year" = ${year}`,
-  };
-  const conditions = Object.entries(kinds).map(([kind, matches]) => sql`(kind = ${literal(kind)} AND ${matches})`);
-  return sql`SELECT * FROM ${ident(catalog, "price_effects")}
-    WHERE ${all([sql`is_new = ${subject.inventoryType === "new"}`, any(conditions)])}`;
+/** Returns the valuations of subjects, in their order. */
+export async function estimate(subjects: readonly Subject[], version: LakeVersion): Promise<readonly Valuation[]> {
+  if (!version.hasFit) return subjects.map(() => withoutValue("no_data"));
+  const rows = await version.marketRows(({ catalog }) => {
+    const described = sql`(${join(subjects.map(subjectRow), sql` UNION ALL `)})`;
+    const effects = sql`(SELECT 0 AS fold, * FROM ${ident(catalog, "price_effects")})`;
+    return sql`FROM (${predicted(described, effects)}) ORDER BY position`;
+  });
+  return subjects.map((subject, position) => valuationIn(rows[position], subject));
 }
 
-const numberOf = (row: Row | undefined, column: string): number | undefined => {
-  const value = row?.[column];
+/** Accuracy of the values of listings that the fit has not seen, of all of them, and by step, age and price. */
+export interface Accuracy {
+  readonly isNew: boolean;
+  readonly isDescribed: boolean;
+  readonly step: string | null;
+  readonly band: number | null;
+  readonly priceBand: number | null;
+  readonly listings: number;
+  /** Shares: the median error, and the prices in the interval. */
+  readonly error: number;
+  readonly inside: number;
+}
+
+/** Returns the accuracy of the fit of a version; empty without one. */
+export async function accuracyOf(version: LakeVersion): Promise<readonly Accuracy[]> {
+  if (!version.hasFit) return [];
+  const rows = await version.marketRows(
+    ({ catalog }) => sql`FROM ${ident(catalog, "price_effects")} WHERE kind = 'accuracy'
+      ORDER BY is_new, is_described, step NULLS FIRST, band NULLS FIRST, price_band NULLS FIRST`,
+  );
+  return rows.map((row) => ({
+    isNew: row.is_new === true,
+    isDescribed: row.is_described === true,
+    step: stringOrNull(row.step),
+    band: numberIn(row, "band") ?? null,
+    priceBand: numberIn(row, "price_band") ?? null,
+    listings: numberIn(row, "listings") ?? 0,
+    error: numberIn(row, "error") ?? 0,
+    inside: numberIn(row, "inside") ?? 0,
+  }));
+}
+
+const known = (value: number | null): Sql => (value === null ? sql`NULL::DOUBLE` : numberLiteral(value));
+
+function subjectRow(subject: Subject, position: number): Sql {
+  const { id, make, model, trim, version, year, miles, msrp, state, body, inventoryType, optionValue } = subject;
+  const isNew = inventoryType === "new";
+  const options = isNew ? 0 : optionValue === null ? null : optionValue / rules.optionUnit;
+  // Without its version or its options, less is known than of the listings that intervals of listings are calibrated on.
+  const isDescribed = id === null && ((version ?? "") === "" || options === null);
+  return sql`
+    SELECT ${integerLiteral(position)} AS position, 0 AS fold, ${literal(make)} AS make, ${literal(model)} AS model, ${literal(trim ?? "")} AS trim,
+           ${literal(version ?? "")} AS version, ${integerLiteral(year)} AS "year", ${numberLiteral(miles)} AS miles,
+           ${numberLiteral(miles / rules.mileageUnit)} AS m, ${known(options)} AS o, ${known(msrp)} AS msrp, ${literal(state ?? "")} AS state,
+           ${literal(body)} AS body, ${isNew} AS is_new, ${integerLiteral(inventoryType === "certified" ? 1 : 0)} AS certified,
+           ${isDescribed} AS is_described`;
+}
+
+const numberIn = (row: Row, column: string): number | undefined => {
+  const value = row[column];
   return typeof value === "number" ? value : undefined;
 };
 
-/** Returns the estimate of a subject by the effects that `effectsOf` selects; undefined without enough listings. */
-export function estimateOf(subject: Subject, effects: readonly Row[]): Estimate | undefined {
-  const of = (kind: string): Row | undefined => effects.find((row) => row.kind === kind);
-  const step = stepOf(of("trim"), of("model"));
-  return step === undefined ? estimateByBody(subject, of("body_and_age")) : estimateByModel(subject, effects, step);
+function valuationIn(row: Row | undefined, { price, optionValue, inventoryType }: Subject): Valuation {
+  const step = steps.find((one) => one === row?.step);
+  const [value, low, high] = ["value", "to_low", "to_high"].map((column) => row && numberIn(row, column));
+  if (row === undefined || step === undefined || value === undefined) return withoutValue("insufficient_sample");
+  const attribute = rangeNames.find((name) => name === row.out_of_range);
+  if (attribute !== undefined) {
+    const range = { attribute, min: numberIn(row, "range_min") ?? 0, max: numberIn(row, "range_max") ?? 0 };
+    return withoutValue("out_of_range", range);
+  }
+  if (low === undefined || high === undefined) return withoutValue("insufficient_sample");
+  const rounded = dollars(value);
+  const counted = Math.round((numberIn(row, "options_counted") ?? 0) * rules.optionUnit);
+  const isCounted = inventoryType !== "new" && step !== "body_and_age";
+  const options = isCounted
+    ? ({ value: optionValue ?? counted, of: optionValue === null ? "mean" : "vehicle" } as const)
+    : null;
+  const ends = { low: dollars(rounded * Math.exp(low)), high: dollars(rounded * Math.exp(high)) };
+  return valuationOf({ value: rounded, ...ends, step, options }, price);
 }
 
-function stepOf(trim: Row | undefined, model: Row | undefined): Step | undefined {
-  const isEnough = (row: Row | undefined): boolean => (numberOf(row, "listings") ?? 0) >= rules.sampleMin;
-  if (isEnough(trim)) return "trim";
-  return isEnough(model) ? "model" : undefined;
-}
-
-function estimateByBody({ msrp }: Subject, ofBody: Row | undefined): Estimate | undefined {
-  const [level, low, high] = ["level", "z_low", "z_high"].map((column) => numberOf(ofBody, column));
-  if (msrp === null || level === undefined || low === undefined || high === undefined) return undefined;
-  const value = msrp * Math.exp(level);
-  return rounded({ value, low: value * Math.exp(low), high: value * Math.exp(high), step: "body_and_age" });
-}
-
-function estimateByModel(subject: Subject, effects: readonly Row[], step: Step): Estimate | undefined {
-  const [version, trim, model, year, state] = ["version", "trim", "model", "year", "state"].map((kind) =>
-    effects.find((row) => row.kind === kind),
-  );
-  const band = ageBandOf(
-    subject.year,
-    numberOf(
-      effects.find(({ kind }) => kind === "interval"),
-      "year",
-    ) ?? 0,
-  );
-  const interval = effects.find((row) => row.kind === "interval" && row.step === step && row.band === band);
-  const spread = Array.isArray(model?.spreads) ? model.spreads[band] : undefined;
-  const low = numberOf(interval, "z_low");
-  const high = numberOf(interval, "z_high");
-  if (typeof spread !== "number" || low === undefined || high === undefined) return undefined;
-  const isNew = subject.inventoryType === "new";
-  const terms = [
-    numberOf(version ?? trim ?? model, "level"),
-    numberOf(year, "level"),
-    numberOf(state, "level"),
-    (numberOf(model, "by_year") ?? 0) * subject.year,
-    (numberOf(model, "by_mileage") ?? 0) * (subject.miles / rules.mileageUnit),
-    isNew ? 0 : (numberOf(model, "by_options") ?? 0) * (subject.optionValue / rules.optionUnit),
-    subject.inventoryType === "certified" ? numberOf(model, "by_certificate") : 0,
-  ];
-  const value = (isNew ? (subject.msrp ?? 0) : 1) * Math.exp(terms.reduce<number>((sum, term) => sum + (term ?? 0), 0));
-  return rounded({ value, low: value * Math.exp(low * spread), high: value * Math.exp(high * spread), step });
-}
-
-/** Returns whole dollars, at least one, as the fit does. */
-const dollars = (value: number): number => Math.max(1, Math.round(Math.min(value, 2e9)));
-
-const rounded = ({ value, low, high, step }: Estimate): Estimate => ({
-  value: dollars(value),
-  low: dollars(low),
-  high: dollars(high),
-  step,
-});
+/** Whole dollars, at least one, as in table `valuations`. */
+const dollars = (value: number): number => Math.max(1, Math.round(value));

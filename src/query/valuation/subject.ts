@@ -25,8 +25,8 @@ export interface Subject extends Pick<Shown, "price" | "msrp" | "trim" | "versio
   readonly miles: number;
   /** Body type and powertrain, as the fit has them; empty if they are unknown. */
   readonly body: string;
-  /** The prices of its options, in dollars. */
-  readonly optionValue: number;
+  /** The prices of its options, in dollars; null if its options are unknown. */
+  readonly optionValue: number | null;
   readonly place: Point | undefined;
 }
 
@@ -72,32 +72,40 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
     price: number(row.price),
     msrp: number(row.msrp),
   };
-  const options = dimensions.optionsOf(shown.make, dimensions.wordsOf(row.options_packages) ?? []);
+  const optionValue = worthOf(dimensions, shown.make, dimensions.wordsOf(row.options_packages) ?? []);
   return {
     shown,
     subject: subjectOf(shown, {
-      body: [stringOrNull(build.body_type), stringOrNull(build.powertrain_type)]
-        .filter((part) => part !== null)
-        .join(" "),
-      optionValue: options.reduce((sum, { msrp }) => sum + (number(msrp) ?? 0), 0),
+      body: bodyOf(build),
+      optionValue,
       place: pointOf(dealer),
     }),
     isBranded: Array.isArray(row.keywords) && row.keywords.includes("branded"),
-    stored: storedValueOf(row),
+    stored: storedValueOf(row, optionValue),
     dealer: { dealer_name: stringOrNull(dealer.name), city: stringOrNull(dealer.city) },
   };
 }
+
+/** The body type and powertrain of a build, as the fit has them. */
+const bodyOf = ({ body_type, powertrain_type }: Row): string =>
+  [stringOrNull(body_type), stringOrNull(powertrain_type)].filter((part) => part !== null).join(" ");
+
+/** The sum of the list prices of options of a make, in dollars. */
+const worthOf = (dimensions: Dimensions, make: string | null, codes: readonly string[]): number =>
+  dimensions.optionsOf(make, codes).reduce((sum, { msrp }) => sum + (number(msrp) ?? 0), 0);
 
 function pointOf({ latitude, longitude }: Row): Point | undefined {
   return typeof latitude === "number" && typeof longitude === "number" ? { latitude, longitude } : undefined;
 }
 
-function storedValueOf(row: Row): Estimate | undefined {
+function storedValueOf(row: Row, optionValue: number): Estimate | undefined {
   const { market_value: value, market_value_low: low, market_value_high: high } = row;
   const step = steps.find((one) => one === row.value_step);
+  const isCounted = row.inventory_type !== "new" && step !== "body_and_age";
+  const options = isCounted ? ({ value: optionValue, of: "vehicle" } as const) : null;
   if (typeof value !== "number" || typeof low !== "number" || typeof high !== "number" || step === undefined)
     return undefined;
-  return { value, low, high, step };
+  return { value, low, high, step, options };
 }
 
 function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | "place">): Subject | undefined {
@@ -108,25 +116,51 @@ function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | 
   return { id, year, make, model, inventoryType, miles, price, msrp, trim, version, state, ...others };
 }
 
-type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "vin">;
+type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "radius" | "data_version" | "vin">;
 
-/** Returns the vehicle that parameters describe. Refuses a request without those that its value depends on. */
-export function describedIn(query: DescribedQuery, dimensions: Dimensions): Described {
-  const { year, make, model, inventory_type = "used", price = null, msrp = null } = query;
+/** What a VIN says of a vehicle: the build of its latest listing, or that of its characters. */
+export interface Build {
+  readonly vin: string;
+  readonly shown: Partial<Pick<Shown, "year" | "make" | "model" | "trim" | "version" | "msrp">>;
+  readonly body: string;
+  readonly isBranded: boolean;
+}
+
+/** Returns the build that a decoded VIN stands for. */
+export const buildOfVin = (vin: string, decoded: Row): Build => ({
+  vin,
+  shown: {
+    year: number(decoded.year),
+    make: stringOrNull(decoded.make),
+    model: stringOrNull(decoded.model),
+    trim: stringOrNull(decoded.trim),
+    version: null,
+  },
+  body: bodyOf(decoded),
+  isBranded: false,
+});
+
+/** Returns the vehicle that parameters describe, of a build if it has a VIN. Refuses a request without those that its value depends on. */
+export function describedIn(query: DescribedQuery, build: Build | undefined, dimensions: Dimensions): Described {
+  const known = { ...build?.shown };
+  const { year = known.year, make = known.make, model = known.model, msrp = known.msrp ?? null } = query;
+  const { inventory_type = "used", price = null, options, title } = query;
   const { miles = inventory_type === "new" ? 0 : undefined } = query;
   const missing = (parameter: keyof DescribedQuery, allowed: string): Error =>
     refuse("missing_parameter", { parameter, allowed });
-  if (make === undefined) throw missing("make", "a make, together with model and year, or vin");
-  if (model === undefined) throw missing("model", "a model");
-  if (year === undefined) throw missing("year", "a model year");
+  if (make == null) throw missing("make", "a make, together with model and year, or vin");
+  if (model == null) throw missing("model", "a model");
+  if (year == null) throw missing("year", "a model year");
   if (miles === undefined) throw missing("miles", "the odometer reading, unless inventory_type is new");
   if (inventory_type === "new" && msrp === null) throw missing("msrp", "the MSRP of a new vehicle");
-  const spelled = (attribute: "make" | "model" | "trim" | "version", value: string): string =>
-    dimensions.spellingOf(attribute, value) ?? value;
+  const spelled = (
+    attribute: "make" | "model" | "trim" | "version",
+    value: string | null | undefined,
+  ): string | null => (value == null ? null : (dimensions.spellingOf(attribute, value) ?? value));
   const zip = query.postal_code === undefined ? undefined : zipOf(query.postal_code);
   const shown: Shown = {
     listing_id: null,
-    vin: null,
+    vin: build?.vin ?? null,
     status: null,
     year,
     inventory_type,
@@ -136,11 +170,13 @@ export function describedIn(query: DescribedQuery, dimensions: Dimensions): Desc
     make: spelled("make", make),
     model: spelled("model", model),
     state: zip?.state ?? null,
-    trim: query.trim === undefined ? null : spelled("trim", query.trim),
-    version: query.version === undefined ? null : spelled("version", query.version),
+    trim: spelled("trim", query.trim ?? known.trim),
+    version: spelled("version", query.version ?? known.version),
   };
-  const subject = subjectOf(shown, { body: "", optionValue: 0, place: zip });
-  return { shown, subject, isBranded: false, stored: undefined };
+  const optionValue = options === undefined ? null : worthOf(dimensions, shown.make, options);
+  const subject = subjectOf(shown, { body: build?.body ?? "", optionValue, place: zip });
+  const isBranded = title === undefined ? build?.isBranded === true : title === "branded";
+  return { shown, subject, isBranded, stored: undefined };
 }
 
 function zipOf(postalCode: string): ZipCode {

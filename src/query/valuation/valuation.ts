@@ -10,11 +10,17 @@ export interface Estimate {
   readonly low: number;
   readonly high: number;
   readonly step: Step;
+  /** The options that it counts: those of the vehicle, or the mean of the listings that it rests on; null where they count for nothing. */
+  readonly options: Valuation["options"];
 }
 
 const { coverage, outlierRatio } = rules;
 
-export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Valuation => ({
+/** A vehicle without a value; `range` is what the listings have of the attribute that is out of range. */
+export const withoutValue = (
+  reason: NonNullable<Valuation["null_reason"]>,
+  range: Valuation["range"] = null,
+): Valuation => ({
   market_value: null,
   market_value_low: null,
   market_value_high: null,
@@ -23,12 +29,13 @@ export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Val
   value_rating: null,
   rating_thresholds: null,
   step: null,
+  options: null,
   null_reason: reason,
+  range,
 });
 
-/** Returns what a price is rated by an estimate, as `ratingOf` does in SQL; null for an outlier. */
-function rate(price: number, { value, ...ends }: Estimate): Rating | null {
-  if (price < value / outlierRatio || price > value * outlierRatio) return null;
+/** Returns what a price is rated by an estimate, as `ratingOf` does in SQL. */
+function rate(price: number, { value, ...ends }: Estimate): Rating {
   const { great, good, fair } = thresholdsOf({ value, ...ends });
   if (price < great) return "great";
   if (price < good) return "good";
@@ -42,17 +49,20 @@ function ratioOf(price: number, value: number): number {
 }
 
 export function valuationOf(estimate: Estimate, price: number | null): Valuation {
-  const { value, low, high, step } = estimate;
+  const { value, low, high, step, options } = estimate;
   const thresholds = thresholdsOf(estimate);
+  const rated = price !== null && price >= value / outlierRatio && price <= value * outlierRatio ? price : null;
   return {
     market_value: value,
     market_value_low: low,
     market_value_high: high,
     coverage,
-    price_to_value: price === null ? null : ratioOf(price, value),
-    value_rating: price === null ? null : rate(price, estimate),
+    price_to_value: rated === null ? null : ratioOf(rated, value),
+    value_rating: rated === null ? null : rate(rated, estimate),
     rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
     step,
+    options,
     null_reason: null,
+    range: null,
   };
 }

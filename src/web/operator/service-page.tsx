@@ -3,9 +3,11 @@ import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { type Accuracy, accuracyOf } from "../../query/valuation/estimate.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
+import { rules } from "../../valuation/rules.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
-import { age, amountOf, count, day as dayText, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, dollars, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -18,7 +20,11 @@ export const servicePage =
   async ({ visitor, query }) => {
     const { lake } = services.exports;
     const reviews = await services.accounts.administration.call("queuedReviews", {});
-    const [[versions, kept], disk] = await Promise.all([keptVersions(lake, shownVersions), diskOf(lake)]);
+    const [[versions, kept], disk, accuracy] = await Promise.all([
+      keptVersions(lake, shownVersions),
+      diskOf(lake),
+      services.current.version === undefined ? [] : services.current.use(accuracyOf),
+    ]);
     return operatorPage(
       "/operator/service",
       "Service",
@@ -27,6 +33,7 @@ export const servicePage =
         <Health services={services} />
         <Work services={services} />
         <Lake versions={versions} kept={kept} disk={disk} />
+        <Values accuracy={accuracy} />
         <Reviews reviews={reviews} visitor={visitor} />
       </>,
     );
@@ -120,6 +127,39 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
     />
     <code class="cmd">carquet verify</code>
     <code class="cmd">carquet vacuum --versions 14</code>
+  </Block>
+);
+
+const ageBands = ["0 to 2 years", "3 to 5 years", "6 to 8 years", "9 years and more"];
+
+function groupOf({ step, band, priceBand }: Accuracy): string {
+  if (step !== null) return `by ${step}`;
+  if (band !== null) return ageBands[band] ?? "";
+  if (priceBand === null) return "all";
+  const above = rules.priceBands[priceBand - 1];
+  const upTo = rules.priceBands[priceBand];
+  return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** How far values are from prices that their fit has not seen. */
+const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
+  <Block id="values" title="Accuracy of values">
+    <p class="muted">
+      By listings that were held out of the fit of the published day. The interval is to contain 80 % of prices.
+    </p>
+    <DataTable
+      label="Accuracy of values"
+      columns={["Cars", "Group", "#Listings", "#Median error", "#In the interval"]}
+      rows={accuracy.map((one) => [
+        `${one.isNew ? "new" : "used"}${one.isDescribed ? ", described" : ""}`,
+        groupOf(one),
+        count(one.listings),
+        percent(one.error),
+        percent(one.inside),
+      ])}
+    />
   </Block>
 );
 

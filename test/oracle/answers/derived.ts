@@ -28,7 +28,7 @@ export function derivedOf(row: Row) {
   return {
     price_at_listing: initial,
     price_drop: drop,
-    price_drop_percent: drop === null || !initial ? null : Math.round((10_000 * drop) / initial) / 100,
+    price_drop_percent: drop === null || !initial ? null : Math.floor((10_000 * drop) / initial) / 100,
     price_drops: drops.length,
     price_changed_at: history.at(-1)?.changed_at ?? null,
     ...costsOf(row.pricing),

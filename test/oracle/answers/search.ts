@@ -59,7 +59,8 @@ function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, ot
     miles: ({ miles }) => miles,
     msrp: ({ msrp }) => msrp,
     discount: (listing) => (discountOf(listing) === null ? null : Number(listing.price) / Number(listing.msrp)),
-    value: ({ price, market_value }) => (price === null || market_value === null ? null : price / market_value),
+    value: ({ price, market_value, price_to_value }) =>
+      price_to_value === null ? null : Number(price) / Number(market_value),
     price_drop: ({ price_drop }) => price_drop,
     all_in_price: ({ all_in_price }) => all_in_price,
     distance: (listing) => {

@@ -53,18 +53,24 @@ export const listingPage =
     };
   };
 
+/** The distances in miles within which comparables can be asked for. */
+const radii = ["50", "100", "250"];
+
 /** Loads what the page has beside the listing: each part is undefined if it could not be loaded. */
 async function loadParts(listing: ListingDetail, { requests, query, visitor }: PageVisit, shown: ShownView) {
   const { id: listing_id, dealer } = listing;
   const filters = suchCars(listing);
   const hasMedians = filters !== undefined && (visitor.isFree || query.get("median") === "days");
+  const radius = radii.find((miles) => miles === query.get("comparables_within"));
   const withMedians = viewPath({ ...Object.fromEntries(query), median: "days" }, `/listings/${listing_id}`);
   const [vin, position, valued, such, inventory, medians] = await Promise.all([
     loadEvidence(requests, listing),
     query.has("offset")
       ? requests.loadPart("the cars beside it", () => findPosition(requests, listing_id, shown))
       : undefined,
-    requests.loadPart("comparables", () => requests.call("getListingComparables", { limit: "60" }, { listing_id })),
+    requests.loadPart("comparables", () =>
+      requests.call("getListingComparables", { limit: "60", ...(radius && { radius }) }, { listing_id }),
+    ),
     filters && requests.loadPart("such cars", () => countSuchCars(requests, filters)),
     requests.loadPart("the dealer's inventory", () => countInventory(requests, dealer.dealer_id)),
     hasMedians ? requests.loadPart("the median of such cars", () => loadMedians(requests, filters)) : undefined,
@@ -75,6 +81,11 @@ async function loadParts(listing: ListingDetail, { requests, query, visitor }: P
     own,
     position,
     valued: valued?.data,
+    distances: ["", ...radii].map((miles) => ({
+      miles,
+      isChosen: miles === (radius ?? ""),
+      path: viewPath({ ...Object.fromEntries(query), comparables_within: miles }, `/listings/${listing_id}`),
+    })),
     such,
     inventory,
     medians,
@@ -89,10 +100,10 @@ interface SheetsProps {
 }
 
 const Sheets = ({ listing, parts, asOf }: SheetsProps): JSX.Element => {
-  const { valued, evidence, own, ofVin, inventory } = parts;
+  const { valued, evidence, own, ofVin, inventory, distances } = parts;
   return (
     <>
-      {valued === undefined ? null : <PriceStanding {...valued} />}
+      {valued === undefined ? null : <PriceStanding {...valued} distances={distances} />}
       <div class="two">
         <PriceHistory listing={listing} {...parts} asOf={asOf} />
         {evidence === undefined ? null : <EvidenceTrail evidence={evidence} valued={valued} />}

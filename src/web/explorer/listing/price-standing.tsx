@@ -1,5 +1,5 @@
 /** Where a price stands: its comparables as a strip of adjusted prices, and as a table of adjustments and weights. */
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { ChartFiles } from "../../charts/chart-figure.tsx";
 import { PriceStrip } from "../../charts/price-strip.tsx";
@@ -12,7 +12,18 @@ type Comparable = Valued["comparables"][number];
 /** The rows of the table that are shown at first. */
 const firstRows = 5;
 
-export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.Element => {
+/** A distance from the dealer within which comparables are shown, empty for all, and the page that shows them. */
+interface Distance {
+  readonly miles: string;
+  readonly path: string;
+  readonly isChosen: boolean;
+}
+
+interface StandingProps extends Valued {
+  readonly distances: readonly Distance[];
+}
+
+export const PriceStanding = ({ subject, valuation, comparables, distances }: StandingProps): JSX.Element => {
   const { market_value: value, market_value_low: low, market_value_high: high } = valuation;
   const more = comparables.slice(firstRows);
   return (
@@ -26,6 +37,16 @@ export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.
         </div>
         <p class="sub">
           {describe(comparables, valuation.null_reason)} <a href="/docs/guides/valuation">How it is computed</a>
+        </p>
+        <p class="sub">
+          Comparables{" "}
+          {distances.map(({ miles, path, isChosen }) => (
+            <Fragment key={miles}>
+              <a href={path} aria-current={isChosen ? "true" : undefined}>
+                {miles === "" ? "anywhere" : `within ${miles} miles`}
+              </a>{" "}
+            </Fragment>
+          ))}
         </p>
         {comparables.length === 0 || value === null || low === null || high === null ? null : (
           <PriceStrip
@@ -56,7 +77,9 @@ const reasons: Readonly<Record<NonNullable<Valued["valuation"]["null_reason"]>, 
   insufficient_sample: "Too few listings are like this car to value it.",
   branded_title: "Cars with a branded title are not valued.",
   unknown_attributes: "The make, model, year, miles or condition of this car is unknown, so that it has no estimate.",
+  out_of_range: "No listing of this model is as old, has been driven as far, or is as dear as this car.",
   not_found: "This listing is not valued.",
+  no_data: "No prices are fitted to this version of the data.",
 };
 
 function describe(comparables: readonly Comparable[], reason: Valued["valuation"]["null_reason"]): string {
