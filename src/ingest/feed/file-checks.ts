@@ -144,7 +144,8 @@ const lastLineBytesMax = 2 ** 24;
 async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
   const isCsv = file.format === "csv";
   const { quote, delimiter } = isCsv ? layoutOf(file) : { quote: "", delimiter: "" };
-  const formula = formulaOf(quote, delimiter);
+  // Fields that begin as a text in the form of a spreadsheet's formula: `="12"`.
+  const formula = new RegExp(`(?:^|[${`${delimiter}${quote}`.replaceAll(/[\\\]^-]/g, "\\$&")}\r\n])=[${quote}]`);
   let quotes = 0;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
@@ -171,10 +172,6 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
   const hasOddQuotes = offset <= batchBytesMax && quotes % 2 === 1;
   return { bytes: offset, hasOddQuotes, hasEntities: hasAmpersand && hasSemicolon };
 }
-
-/** Returns a pattern of fields that begin as a text in the form of a spreadsheet's formula: `="12"`. */
-const formulaOf = (quote: string, delimiter: string): RegExp =>
-  new RegExp(`(?:^|[${`${delimiter}${quote}`.replaceAll(/[\\\]^-]/g, "\\$&")}\r\n])=[${quote}]`);
 
 const lineFeed = 10;
 const carriageReturn = 13;
