@@ -74,7 +74,7 @@ test("the market has the sales of each group, known on the days that the tests c
 });
 
 test("a sale that became known 179 days before the published day counts for fit, one a day earlier does not; `sold_from` is the first day that counts", async () => {
-  const { data, meta } = await client.getBody("findFittingDealers", `/v1/vins/$vinOf(1000)/dealer-fit`);
+  const { data, meta } = await client.getBody("findFittingDealers", `/v1/vins/${vinOf(1000)}/dealer-fit`);
   assert.equal(meta.sold_from, before(179));
   assert.equal(data.market?.sales, 3 * 12);
 });

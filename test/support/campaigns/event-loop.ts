@@ -21,9 +21,9 @@ export interface Hold {
   readonly what: string;
   readonly status: number;
   readonly bytes: number;
-  /** The median of the longest holds of the repetitions, without the time for which the thread waited for a processor. */
+  /** The most processor time that a repetition takes without a turn for others: their median. */
   readonly heldMs: number;
-  /** The greatest, with it. */
+  /** The longest time without a turn, of all repetitions: on a machine that does nothing else, little more. */
   readonly elapsedMs: number;
   /** The slowest light request beside it. */
   readonly lightMs: number;
