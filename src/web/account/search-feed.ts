@@ -19,7 +19,6 @@ type Change = AnswerOf<"listChanges">["data"][number];
 /** The days, the changes that are read, and those that are entries. */
 const feedDays = 7;
 const changesMax = 1_000;
-/** What an entry describes: a page has more changes with few fields. */
 const describedFields = "year,make,model,trim,price";
 const entriesMax = 100;
 
