@@ -17,7 +17,7 @@ const dealers = [1, 2].map((n) => {
   return { dealer_id: dealerIdOf(n), name: `Dealer ${n}`, state: "CA", latitude: 37.5, longitude: -122 };
 });
 
-/** Cars that leave: after the third feed without one, its sale is known. Each group's sale becomes known so many days before the published one. */
+/** Cars that leave: after the third feed without one, its sale is known. `knownBefore` counts the days from then to the published one. */
 const leaving = [
   { knownBefore: 181, lastBefore: 184, trim: "A1", count: 12 },
   { knownBefore: 180, lastBefore: 183, trim: "B1", count: 12 },
@@ -74,7 +74,7 @@ test("the market has the sales of each group, known on the days that the tests c
 });
 
 test("a sale that became known 179 days before the published day counts for fit, one a day earlier does not; `sold_from` is the first day that counts", async () => {
-  const { data, meta } = await client.getBody("findFittingDealers", `/v1/vins/$vinOf(1000)/dealer-fit`);
+  const { data, meta } = await client.getBody("findFittingDealers", `/v1/vins/${vinOf(1000)}/dealer-fit`);
   assert.equal(meta.sold_from, before(179));
   assert.equal(data.market?.sales, 3 * 12);
 });

@@ -1,6 +1,6 @@
 /** Campaign `event-loop`: how long each operation holds the event loop at its largest allowed size. */
 import assert from "node:assert/strict";
-import { type Hold, measureHolds } from "../support/campaigns/event-loop.ts";
+import { type LoopHold, measureHolds } from "../support/campaigns/event-loop.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
@@ -10,7 +10,7 @@ const shape = { listings: 250_000, days: 4, format: "parquet" } as const;
 const heldMsMax = 20;
 
 const columns = ["operation", "request", "bytes", "held", "elapsed", "light"] as const;
-const cellsOf = ({ operation, what, bytes, heldMs, elapsedMs, lightMs }: Hold): readonly string[] => [
+const cellsOf = ({ operation, what, bytes, heldMs, elapsedMs, lightMs }: LoopHold): readonly string[] => [
   operation,
   what,
   String(bytes),

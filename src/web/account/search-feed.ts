@@ -19,6 +19,7 @@ type Change = AnswerOf<"listChanges">["data"][number];
 /** The days, the changes that are read, and those that are entries. */
 const feedDays = 7;
 const changesMax = 1_000;
+const describedFields = "year,make,model,trim,price";
 const entriesMax = 100;
 
 /** Serves the feed that a path names. Refuses others with `not_found`; they count as failed authentications of the client's network. */
@@ -79,9 +80,14 @@ async function changesSince(search: SavedSearch, request: FeedRequest): Promise<
     log,
     arrivedAtMs,
     signal: clientSignal(context),
-    idempotencyKey: `feed-${search.searchId}-${search.since}-${version}`,
+    idempotencyKey: `atom-${search.searchId}-${search.since}-${version}`,
   };
-  const querystring = `${changesQuery(search)}&limit=${changesMax}&data_version=${version}`;
+  const query = changesQuery(search)
+    .split("&")
+    .filter((pair) => !pair.startsWith("fields="));
+  const querystring = [...query, `fields=${describedFields}`, `limit=${changesMax}`, `data_version=${version}`].join(
+    "&",
+  );
   return (await services.callOperation(caller, { id: "listChanges", path: "/v1/changes", querystring })).body;
 }
 

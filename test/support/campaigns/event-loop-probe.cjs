@@ -1,7 +1,7 @@
 /**
  * Preloaded into a service (`node --require`): measures how long its event loop is held, and answers over a Unix socket whose path is in
- * `EVENT_LOOP_PROBE` with the longest hold since the last answer, in milliseconds: the time that passed, and the same without the time for which the
- * thread waited for a processor, which the work of other threads and processes takes. Needs Linux.
+ * `EVENT_LOOP_PROBE` with the longest hold since the last answer, in milliseconds: the time that passed, and the processor time of the thread in it,
+ * which does not grow with the work of other threads and processes. Needs Linux.
  */
 const { readFileSync } = require("node:fs");
 const { createServer } = require("node:net");
@@ -11,15 +11,14 @@ const path = process.env.EVENT_LOOP_PROBE;
 const tickMs = 1;
 
 if (path !== undefined && isMainThread && process.argv.includes("serve")) {
-  const waitedMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
-  let last = { atMs: performance.now(), waitedMs: waitedMs() };
+  const processorMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+  let last = { atMs: performance.now(), usedMs: processorMs() };
   let longest = { heldMs: 0, elapsedMs: 0 };
   setInterval(() => {
-    const now = { atMs: performance.now(), waitedMs: waitedMs() };
-    const elapsedMs = now.atMs - last.atMs - tickMs;
+    const now = { atMs: performance.now(), usedMs: processorMs() };
     longest = {
-      heldMs: Math.max(longest.heldMs, elapsedMs - (now.waitedMs - last.waitedMs)),
-      elapsedMs: Math.max(longest.elapsedMs, elapsedMs),
+      heldMs: Math.max(longest.heldMs, now.usedMs - last.usedMs),
+      elapsedMs: Math.max(longest.elapsedMs, now.atMs - last.atMs - tickMs),
     };
     last = now;
   }, tickMs).unref();

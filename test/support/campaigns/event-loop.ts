@@ -16,14 +16,14 @@ import { timeAt } from "./fairness.ts";
 import { type LargestContext, type LargestRequest, largestOperations, largestRequests } from "./largest-requests.ts";
 
 /** The longest hold of each repetition of a request. */
-export interface Hold {
+export interface LoopHold {
   readonly operation: OperationId;
   readonly what: string;
   readonly status: number;
   readonly bytes: number;
-  /** The median of the longest holds of the repetitions, without the time for which the thread waited for a processor. */
+  /** The most processor time that a repetition takes without a turn for others: their median. */
   readonly heldMs: number;
-  /** The greatest, with it. */
+  /** The longest time without a turn, of all repetitions: on a machine that does nothing else, little more. */
   readonly elapsedMs: number;
   /** The slowest light request beside it. */
   readonly lightMs: number;
@@ -77,7 +77,7 @@ async function measure(
   repetitions: number,
   contextAt: (repetition: number) => LargestContext,
   [operation, index]: readonly [operation: OperationId, index: number],
-): Promise<Hold> {
+): Promise<LoopHold> {
   const held: Probed[] = [];
   let answer = { status: 0, content: Buffer.alloc(0) };
   let isOver = false;
@@ -109,8 +109,8 @@ export async function measureHolds(
   scope: Scope,
   lake: string,
   repetitions: number,
-  onHold: (hold: Hold) => void,
-): Promise<readonly Hold[]> {
+  onHold: (hold: LoopHold) => void,
+): Promise<readonly LoopHold[]> {
   const accounts = await temporaryAccountsFile(scope);
   const probe = join(await temporaryFolder(scope), "probe");
   const preload = projectPath("test/support/campaigns/event-loop-probe.cjs");
@@ -136,7 +136,7 @@ export async function measureHolds(
   const [since = ""] = [...(await versionsIn(lake))].sort(compareVersions);
   const known = { listings, searches, since, pastDay: since.slice(0, "YYYY-MM-DD".length) };
   let nonce = 0;
-  const holds: Hold[] = [];
+  const holds: LoopHold[] = [];
   for (const operation of largestOperations)
     for (const index of largestRequests(operation, { ...known, nonce }).keys()) {
       const start = nonce;
