@@ -36,8 +36,6 @@ export async function watched(
     const { user, system } = process.cpuUsage(begun);
     report({ usedMs: (user + system) / 1000, hasRun });
   };
-  const reasonOf = (thrown: unknown): string =>
-    hideFolders(isOutOfMemory(thrown) ? memoryReason(memoryLimit) : messageOf(thrown), lake);
   const bytesMax = memoryLimit === undefined ? Number.POSITIVE_INFINITY : statementBytes(memoryLimit);
   const checkMemory = (): void => {
     if (process.memoryUsage.rss() <= bytesMax) return;
@@ -54,7 +52,7 @@ export async function watched(
     const fault = faultOf(thrown);
     if (fault === "missing" || fault === "damaged") report({ isDamaged: true });
     else if (fault === undefined && thrown instanceof UserError)
-      report({ invalid: reasonOf(thrown).slice(0, reasonCharactersMax) });
+      report({ invalid: reasonOf(thrown, { lake, memoryLimit }) });
     throw thrown;
   } finally {
     timers.forEach(clearInterval);
@@ -69,8 +67,12 @@ function endNow(message: string): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-const isOutOfMemory = (thrown: unknown): boolean =>
-  messageOf(thrown).startsWith("Out of Memory Error") && classifyFault(thrown) === "out of memory";
+/** Returns why a statement failed, for its client: without the folders of the machine, and cut. */
+export function reasonOf(thrown: unknown, { lake, memoryLimit }: ProcessSettings): string {
+  const isOutOfMemory = /^(?:Out of Memory Error|std::bad_alloc)/.test(messageOf(thrown));
+  const reason = isOutOfMemory ? memoryReason(memoryLimit) : hideFolders(messageOf(thrown), lake);
+  return reason.slice(0, reasonCharactersMax);
+}
 
 const memoryReason = (memoryLimit = "the memory of the machine"): string =>
   `Out of Memory: expected statements that need at most ${memoryLimit}. Filter or aggregate earlier, or select fewer columns.`;

@@ -39,8 +39,7 @@ export class Admission {
     work: (job: Job) => Promise<T>,
     endOf?: (result: T) => Promise<unknown> | undefined,
   ): Promise<T> {
-    const { identity } = caller;
-    const { accountId } = identity.key;
+    const { accountId } = caller.identity.key;
     const leave = this.calls.enter(accountId, this.limits.concurrentRequests);
     const job = new Job(accountId);
     const unbind = bind(job, caller, this.limits.deadlineMs);
@@ -55,11 +54,14 @@ export class Admission {
       unbind();
       if (end === undefined) leave();
       else end.then(leave, leave);
-      if (job.signal.aborted) {
-        const requests = Math.ceil(job.time.at(performance.now()) / this.limits.unchargedMs);
-        this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
-      }
+      if (job.signal.aborted) this.countUncharged(caller, job.time.at(performance.now()), isCounted);
     }
+  }
+
+  /** Counts the time of a call that is not charged against the rate limits, beyond the request that it counted as. */
+  countUncharged({ identity }: Caller, usedMs: number, isCounted = true): void {
+    const requests = Math.ceil(usedMs / this.limits.unchargedMs);
+    this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
   }
 }
 

@@ -101,7 +101,7 @@ export async function holdPrice<Id extends EndpointId>(
 const idempotencyKeyPattern = /^[!-~]{1,255}$/;
 
 /** Returns what the `Idempotency-Key` of a call stands for: the operation with its parameters; undefined without one. Refuses with `invalid_parameter_value`. */
-function idempotentRequestOf(
+export function idempotentRequestOf(
   idempotencyKey: string | undefined,
   operation: string,
   request: object,
