@@ -11,7 +11,6 @@ import type { BodyOf } from "../../contract/types.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
 import { damagedData } from "../../serving/files/version-files.ts";
-import { exportRetrySeconds } from "./export-queue.ts";
 
 /** Where a process writes a file, and what it reads. */
 interface WriterTask {
@@ -116,11 +115,14 @@ async function runWriter(
       size = { rows: message.rows, bytes: message.bytes };
   });
   if (failure !== undefined) throw failure;
-  if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
+  if (code === null) throw tooManyExports();
   if (code === 0 && size !== undefined) return size;
   const failed = new Error(`The process failed: ${errors.trim()}`);
   throw classifyFault(failed) === "disk full" ? spoolFull() : failed;
 }
+
+/** Returns the refusal of an export beyond what the service writes at once. */
+export const tooManyExports = (): Error => refuse("overloaded", { retryAfter: 30 });
 
 /** Returns the refusal of an export that does not fit on the disk. */
 export const spoolFull = (): Error =>
