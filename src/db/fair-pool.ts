@@ -33,14 +33,6 @@ interface Waiting<Slot> {
   readonly drop: (reason: unknown) => void;
 }
 
-/** Work that has got a slot. */
-interface Turn {
-  readonly job: Job;
-  /** The account that it counts for, one of the job's. */
-  readonly account: string;
-  readonly queuedAtMs: number;
-}
-
 export class FairPool<Slot> {
   private readonly waiting = new Set<Waiting<Slot>>();
   private readonly shares = new FairShares();
@@ -79,7 +71,7 @@ export class FairPool<Slot> {
         job,
         start: (slot, account) => {
           signal.removeEventListener("abort", onAbort);
-          this.run({ job, account, queuedAtMs }, slot, work).then(resolve, reject);
+          this.run(job, account, queuedAtMs, slot, work).then(resolve, reject);
         },
         drop: (reason) => {
           signal.removeEventListener("abort", onAbort);
@@ -93,8 +85,14 @@ export class FairPool<Slot> {
     });
   }
 
-  /** Does work with a slot for an account. */
-  private async run<T>({ job, account, queuedAtMs }: Turn, slot: Slot, work: (slot: Slot) => Promise<T>): Promise<T> {
+  /** Does work with a slot, which counts for one of the accounts of its job. */
+  private async run<T>(
+    job: Job,
+    account: string,
+    queuedAtMs: number,
+    slot: Slot,
+    work: (slot: Slot) => Promise<T>,
+  ): Promise<T> {
     const startedAtMs = performance.now();
     const endShare = this.shares.start(account, startedAtMs);
     const { signal, time } = job;

@@ -60,8 +60,8 @@ export class Admission {
 
   /** Counts the time of a call that is not charged against the rate limits, beyond the request that it counted as. */
   countUncharged({ identity }: Caller, usedMs: number, isCounted = true): void {
-    const requests = Math.ceil(usedMs / this.limits.unchargedMs);
-    this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
+    const requests = Math.ceil(usedMs / this.limits.unchargedMs) - Number(isCounted);
+    this.accounts.countUncharged(identity, requests);
   }
 }
 
