@@ -167,6 +167,7 @@ export class Accounts {
 
   /** Counts further requests against the rate limits, for the time that an uncharged request has used. */
   countUncharged({ cached: { account } }: Identity, requests: number): void {
+    if (this.isOpen) return;
     this.rateLimiter.add(account.accountId, requests);
   }
 

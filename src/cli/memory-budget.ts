@@ -21,6 +21,9 @@ const gib = 2 ** 30;
 /** What Node.js takes at most in a service and in an ingest, and in the process that writes an export, beside their query engines. */
 export const nodeBytes = { service: gib, ingest: gib, export: 512 * mib } as const;
 
+/** The process of statements is ended before it takes all of what an export may: it grows until it has ended. */
+const statementNodeBytes = 384 * mib;
+
 /** The largest share of the memory that the engine takes, and the least it needs to answer. */
 const engineShareMax = 0.8;
 const engineBytesMin = 256 * mib;
@@ -34,6 +37,10 @@ export function engineMemory(settings: MemorySettings, total = availableMemory()
   const left = total - nodeBytes.service - exports - ingest;
   return `${Math.round(Math.max(engineBytesMin, Math.min(left, engineShareMax * total)) / mib)}MiB`;
 }
+
+/** Returns the memory at which a process of statements is ended, by the limit of its query engine. */
+export const statementBytes = (memoryLimit: string): number =>
+  limitBytes(memoryLimit, availableMemory()) + statementNodeBytes;
 
 /** Returns the bytes of the machine, or of the container if it has fewer. */
 function availableMemory(): number {

@@ -1,14 +1,9 @@
-/**
- * Session pool: a fixed number of DuckDB sessions, and a bounded queue of statements that is fair between accounts (see `FairShares`).
- *
- * An account takes another session only while more sessions are idle than it holds. A running statement cannot be preempted, so this
- * keeps a session free for the first statement of another account.
- */
+/** Session pool: a fixed number of DuckDB sessions, fair between accounts, whose statements are interrupted when their job is aborted. */
 import { availableParallelism } from "node:os";
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
-import { FairShares } from "./fair-shares.ts";
+import { FairPool, type RunningWork } from "./fair-pool.ts";
 import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
 
@@ -18,10 +13,7 @@ import type { Sql } from "./sql.ts";
  */
 export const sessionsMax = Math.min(12, 4 * availableParallelism());
 
-/**
- * Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. Those of jobs that have begun are
- * never refused: their work would be lost, and their charges refunded.
- */
+/** Queries that may wait for a session. */
 const waitingQueriesMax = 512;
 
 export interface PoolOptions {
@@ -42,43 +34,22 @@ export interface StatementCounts {
   readonly running: number;
 }
 
-/** A statement that runs: the account that it counts for, empty for the service, and how long it has run. */
-export interface RunningStatement {
-  readonly account: string;
-  readonly ms: number;
-}
-
-interface Waiting {
-  readonly job: Job;
-  readonly start: (session: Session, account: string) => void;
-  readonly drop: (reason: unknown) => void;
-}
-
-/** A statement that has got a session. */
-interface Turn {
-  readonly job: Job;
-  /** The account that it counts for, one of the job's. */
-  readonly account: string;
-  readonly queuedAtMs: number;
-}
+/** A statement that runs. */
+export type RunningStatement = RunningWork;
 
 /** An interrupt is repeated at this interval, because DuckDB forgets one that arrives before its statement starts. */
 const interruptMs = 20;
 
 export class SessionPool {
-  private readonly waiting = new Set<Waiting>();
-  private readonly shares = new FairShares();
-  private readonly running = new Set<{ readonly account: string; readonly startedAtMs: number }>();
-  private isClosed = false;
+  private constructor(private readonly pool: FairPool<Session>) {}
 
-  private constructor(
-    private readonly idle: Session[],
-    private readonly options: PoolOptions,
-  ) {}
-
-  static async open(database: DuckDatabase, options: PoolOptions): Promise<SessionPool> {
-    const sessions = Array.from({ length: options.sessions ?? sessionsMax }, () => database.connect());
-    return new SessionPool(await Promise.all(sessions), options);
+  static async open(
+    database: DuckDatabase,
+    { sessions = sessionsMax, waitingQueries: waitingMax = waitingQueriesMax, onStatement: onEnd }: PoolOptions,
+  ): Promise<SessionPool> {
+    const idle = await Promise.all(Array.from({ length: sessions }, () => database.connect()));
+    const refusal = (): Error => refuse("overloaded", {});
+    return new SessionPool(new FairPool(idle, { waitingMax, refusal, onEnd, retire: (session) => session.close() }));
   }
 
   /**
@@ -93,135 +64,40 @@ export class SessionPool {
   }
 
   get statements(): StatementCounts {
-    return { waiting: this.waiting.size, running: this.running.size };
+    return this.pool.counts;
   }
 
   /** The statements that run, the longest first. */
   get runningStatements(): readonly RunningStatement[] {
-    const nowMs = performance.now();
-    return [...this.running].map(({ account, startedAtMs }) => ({ account, ms: nowMs - startedAtMs }));
+    return this.pool.runningWork;
   }
 
   /** Closes the sessions; those in use when their statement has ended. */
   close(): void {
-    this.isClosed = true;
-    for (const session of this.idle.splice(0)) session.close();
+    this.pool.close();
   }
 
   private use<T>(job: Job, work: (session: Session) => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const { signal } = job;
-      if (signal.aborted) return reject(signal.reason);
-      const queuedAtMs = performance.now();
-      const onAbort = (): void => this.drop(waiting, signal.reason);
-      const waiting: Waiting = {
-        job,
-        start: (session, account) => {
-          signal.removeEventListener("abort", onAbort);
-          this.run({ job, account, queuedAtMs }, session, work).then(resolve, reject);
-        },
-        drop: (reason) => {
-          signal.removeEventListener("abort", onAbort);
-          reject(reason);
-        },
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.waiting.add(waiting);
-      this.startWaiting();
-      const { waitingQueries = waitingQueriesMax } = this.options;
-      if (this.waiting.size > waitingQueries) this.drop(this.mostCrowding(), refuse("overloaded", {}));
-    });
+    return this.pool.use(job, (session) => interruptible(session, job.signal, work));
   }
+}
 
-  /** Runs work on a session for an account, and interrupts it once the job is aborted. */
-  private async run<T>(
-    { job, account, queuedAtMs }: Turn,
-    session: Session,
-    work: (session: Session) => Promise<T>,
-  ): Promise<T> {
-    const startedAtMs = performance.now();
-    const endShare = this.shares.start(account, startedAtMs);
-    const { signal, time } = job;
-    time.start(startedAtMs);
-    const turn = { account, startedAtMs };
-    this.running.add(turn);
-    let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => {
-      session.interrupt();
-      timer = setInterval(() => session.interrupt(), interruptMs);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      const working = work(session);
-      job.begin();
-      const result = await working;
-      signal.throwIfAborted();
-      return result;
-    } catch (thrown) {
-      throw signal.aborted ? signal.reason : thrown;
-    } finally {
-      clearInterval(timer);
-      signal.removeEventListener("abort", onAbort);
-      const endedAtMs = performance.now();
-      time.end(startedAtMs, endedAtMs);
-      endShare(endedAtMs);
-      this.options.onStatement?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
-      this.running.delete(turn);
-      this.release(session);
-    }
-  }
-
-  private release(session: Session): void {
-    if (this.isClosed) session.close();
-    else this.idle.push(session);
-    this.startWaiting();
-    if (this.running.size + this.waiting.size === 0) this.shares.reset();
-  }
-
-  /** Starts waiting statements while there are sessions for them. */
-  private startWaiting(): void {
-    for (let next = this.next(); next !== undefined; next = this.next()) {
-      const session = this.idle.pop();
-      if (session === undefined) return;
-      this.waiting.delete(next.waiting);
-      next.waiting.start(session, next.account);
-    }
-  }
-
-  /** Returns the first waiting statement of the account with the least virtual time, among accounts that may take a session. */
-  private next(): { readonly waiting: Waiting; readonly account: string } | undefined {
-    const nowMs = performance.now();
-    let min: number = Number.POSITIVE_INFINITY;
-    let next: ReturnType<SessionPool["next"]>;
-    if (this.idle.length === 0) return undefined;
-    for (const waiting of this.waiting) {
-      const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
-      if (virtualMs >= min || this.shares.heldBy(account) >= this.idle.length) continue;
-      min = virtualMs;
-      next = { waiting, account };
-    }
-    return next;
-  }
-
-  /** Returns the last waiting statement of the account with the most of them, among jobs that have not begun. */
-  private mostCrowding(): Waiting | undefined {
-    const counts = new Map<string, number>();
-    let max: number = 0;
-    let crowding: Waiting | undefined;
-    for (const waiting of this.waiting) {
-      if (waiting.job.hasBegun) continue;
-      const [account = ""] = waiting.job.accounts;
-      const count = (counts.get(account) ?? 0) + 1;
-      counts.set(account, count);
-      if (count >= max) {
-        max = count;
-        crowding = waiting;
-      }
-    }
-    return crowding;
-  }
-
-  private drop(waiting: Waiting | undefined, reason: unknown): void {
-    if (waiting !== undefined && this.waiting.delete(waiting)) waiting.drop(reason);
+/** Runs work on a session, and interrupts it once a signal aborts. */
+async function interruptible<T>(
+  session: Session,
+  signal: AbortSignal,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    session.interrupt();
+    timer = setInterval(() => session.interrupt(), interruptMs);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await work(session);
+  } finally {
+    clearInterval(timer);
+    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,11 +1,15 @@
 /** Limits of exports, and what the process that writes a file sends to the service that has started it. */
 
-/** What a writer reports: the rows that are written or being written, its end, that a file of the lake is damaged, or why a statement failed. */
+/**
+ * What a writer reports: the rows that are written or being written, its end, that a file of the lake is damaged, why a statement failed, or the processor
+ * time of its statements and whether one has run.
+ */
 export type WriterMessage =
   | { readonly begun: number }
   | { readonly rows: number; readonly bytes: number }
   | { readonly isDamaged: true }
-  | { readonly invalid: string };
+  | { readonly invalid: string }
+  | { readonly usedMs: number; readonly hasRun: boolean };
 
 /** Sends a message to the service that has started this process, if one has. */
 export const report = (message: WriterMessage): void => void process.send?.(message);

@@ -20,9 +20,6 @@ export const accountExportsMax = 4;
 /** Exports that wait to be written. */
 export const waitingExportsMax = 16;
 
-/** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
-export const exportRetrySeconds = 30;
-
 /** How long an export may take to be written, and then to be sent. */
 export const exportDeadlineMs = 1_800_000;
 

@@ -11,13 +11,14 @@ import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import { type RequestContext, readBody } from "../http/context.ts";
+import { StartedExports } from "../http/exports/started-exports.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
 import { acceptedTypes } from "../http/responses/headers.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
 import type { AgentCharts } from "./chart-resource.ts";
 import { exporterOf } from "./exports/export-listings.ts";
-import { ExportTasks } from "./exports/export-tasks.ts";
+import type { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { tools } from "./tools.ts";
 
@@ -44,7 +45,7 @@ export const agentServicesOf = (services: SiteServices, charts?: AgentCharts): A
   ...services,
   charts,
   calls: new Map(),
-  tasks: new ExportTasks(services.exports),
+  tasks: new StartedExports(services),
 });
 
 /** Sets the response to a request of an identified agent. Refuses with `rate_limit_exceeded`, and with `missing_scope` if a token lacks a scope. */
@@ -131,7 +132,7 @@ function handle(
     },
     refusalOf: toRefusal,
     charts: services.charts,
-    exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }, toRefusal),
+    exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }),
   };
   const handler = createMcpHandler(() => createAgentServer(options), {
     // No list of tools changes while the service runs.

@@ -2,7 +2,7 @@
  * Admission: limits the concurrent calls of an account, and creates the job of a call, which ends at its deadline or when its client disconnects. Time
  * that an uncharged call has used counts against the rate limits.
  */
-import type { Accounts, Identity } from "../accounts/accounts.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
@@ -39,8 +39,7 @@ export class Admission {
     work: (job: Job) => Promise<T>,
     endOf?: (result: T) => Promise<unknown> | undefined,
   ): Promise<T> {
-    const { identity } = caller;
-    const { accountId } = identity.key;
+    const { accountId } = caller.identity.key;
     const leave = this.calls.enter(accountId, this.limits.concurrentRequests);
     const job = new Job(accountId);
     const unbind = bind(job, caller, this.limits.deadlineMs);
@@ -55,13 +54,14 @@ export class Admission {
       unbind();
       if (end === undefined) leave();
       else end.then(leave, leave);
-      if (job.signal.aborted) this.countTime(identity, job.time.at(performance.now()), Number(isCounted));
+      if (job.signal.aborted) this.countUncharged(caller, job.time.at(performance.now()), isCounted);
     }
   }
 
-  /** Counts time against the rate limits of an account, such as that of opening a version, less the requests that are counted already. */
-  countTime(identity: Identity, ms: number, counted = 0): void {
-    this.accounts.countUncharged(identity, Math.max(0, Math.ceil(ms / this.limits.unchargedMs) - counted));
+  /** Counts time that is not charged, of a call or of opening a version for it, against the rate limits, beyond the request that is counted already. */
+  countUncharged({ identity }: Caller, usedMs: number, isCounted = true): void {
+    const requests = Math.ceil(usedMs / this.limits.unchargedMs) - Number(isCounted);
+    this.accounts.countUncharged(identity, Math.max(0, requests));
   }
 }
 

@@ -71,8 +71,8 @@ export const answererOf =
       const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
-        const { identity } = caller;
-        const user = { accountId: identity.key.accountId, onOpened: (ms: number) => admission.countTime(identity, ms) };
+        const { accountId } = caller.identity.key;
+        const user = { accountId, onOpened: (ms: number) => admission.countUncharged(caller, ms, false) };
         const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
@@ -104,7 +104,7 @@ export async function holdPrice<Id extends EndpointId>(
 const idempotencyKeyPattern = /^[!-~]{1,255}$/;
 
 /** Returns what the `Idempotency-Key` of a call stands for: the operation with its parameters; undefined without one. Refuses with `invalid_parameter_value`. */
-function idempotentRequestOf(
+export function idempotentRequestOf(
   idempotencyKey: string | undefined,
   operation: string,
   request: object,

@@ -160,7 +160,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   body_too_large: sendsBody,
   uri_too_long: everywhere,
   range_not_satisfiable: isFile,
-  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation) && !isSql(operation),
+  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation),
   too_many_invalid_api_keys: withKey,
   rate_limit_exceeded: withKey,
   concurrency_limit_exceeded: metered,

@@ -3,7 +3,8 @@
  * thread pool and takes 128 MiB and about half a second, so at most two hashes are computed at once and few wait.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { FairQueue } from "../../db/account-slots.ts";
+import { refuse } from "../../contract/errors.ts";
+import { FairPool } from "../../db/fair-pool.ts";
 import { Job } from "../../db/job.ts";
 
 /** Hashes that are computed at once, each in 128 MiB, and those that wait. */
@@ -72,7 +73,8 @@ function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt
   };
 }
 
-const queue = new FairQueue({ runningMax, waitingMax });
+const slots = Array.from({ length: runningMax }, (_, number) => number);
+const pool = new FairPool(slots, { waitingMax, refusal: () => refuse("overloaded", {}) });
 
 /** Computes a hash in its source's turn. */
 function derive(password: string, salt: Buffer, { cost: { ln, r, p }, source }: Derivation): Promise<Buffer> {
@@ -83,5 +85,5 @@ function derive(password: string, salt: Buffer, { cost: { ln, r, p }, source }: 
         error === null ? resolve(hash) : reject(error),
       ),
     );
-  return queue.run(new Job(source), work);
+  return pool.use(new Job(source), work);
 }

@@ -7,11 +7,12 @@ import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { messageOf, UsageError, UserError } from "../../base/user-error.ts";
 import { report } from "../../export/limits.ts";
 import { formatOfFile } from "../../formats/table-formats.ts";
-import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
+import { openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { catalogName } from "../../lake/analyst/catalog.ts";
 import { checkParameters } from "../../lake/analyst/statements.ts";
 import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
+import { watched } from "../statement-process.ts";
 import { checkPrintable, printResults, resultFormats, writeLastResult } from "../statement-results.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -63,33 +64,18 @@ export const sqlCommand = (): Command =>
       const isRaw = escapesFormulas !== true;
       const format =
         output === undefined || isFormatSet ? settings.format : formatOfFile(output, resultFormats, settings.format);
+      if (output === undefined) checkPrintable(format, process.stdout.isTTY);
       endWithParent();
       exitOnSignals();
-      await openAnalystDatabase(lake, settings, async (database) => {
-        const text = query === undefined ? textOf(settings) : oneText(query);
-        if (output !== undefined) return writeResult(database, text, settings, { file: output, format, isRaw });
-        checkPrintable(format, process.stdout.isTTY);
-        return printResults(database, await checkedText(text, settings), format, isRaw);
-      });
+      await openAnalystDatabase(lake, settings, (database) =>
+        watched(database, settings, async () => {
+          const text = await checkedText(query === undefined ? textOf(settings) : oneText(query), settings);
+          if (output !== undefined)
+            return report(await writeLastResult(database, text, { file: output, format, isRaw }));
+          return printResults(database, text, format, isRaw);
+        }),
+      );
     });
-
-/** The most characters of a reason that is reported: an error of the engine can quote a value of any size. */
-const reasonCharactersMax = 1000;
-
-/** Writes the result of statements to a file. Reports its size, or why there is none, to the service that has started this process. */
-async function writeResult(
-  database: AnalystDatabase,
-  text: AsyncIterable<string>,
-  settings: SqlValues,
-  target: Parameters<typeof writeLastResult>[2],
-): Promise<void> {
-  try {
-    report(await writeLastResult(database, await checkedText(text, settings), target));
-  } catch (thrown) {
-    if (thrown instanceof UserError) report({ invalid: thrown.message.slice(0, reasonCharactersMax) });
-    throw thrown;
-  }
-}
 
 /** Reads the text of a file or of standard input. Throws a UserError if it cannot be read. */
 async function* textOf({ file = "-" }: SqlValues): AsyncGenerator<string> {

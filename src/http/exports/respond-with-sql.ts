@@ -1,16 +1,18 @@
 /**
- * Operation `runSql`: runs an analyst's statements in a separate process, charges for the time, and sends the result. The result is complete
- * before the first byte is sent. What a process writes lies in the spool until the response ends.
+ * Operation `runSql`: runs an analyst's statements in a separate process, charges for their processor time, and sends the result. The result is
+ * complete before the first byte is sent. What a process writes lies in the spool until the response ends. Statements that ran and failed are charged
+ * too, because a message can quote results; those that could not be planned, and those ended by the service, are not.
  */
+import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { decodeBody, decoderOf, numberTextsIn } from "../../contract/decode.ts";
-import { refuse } from "../../contract/errors.ts";
+import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
-import { charge } from "../../operations/answer.ts";
+import { charge, idempotentRequestOf } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
 import {
   callerOf,
@@ -25,7 +27,7 @@ import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
 import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
-import { runStatement, type StatementTask } from "./writer-process.ts";
+import { runStatement, type StatementTask, type StatementUse } from "./writer-process.ts";
 
 export interface SqlServices extends ExportServices {
   /** How long statements may run; 0 if the operation is off. */
@@ -55,7 +57,7 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
       const format = negotiateFormat(context, pageFormats, query.format);
       const numbers = numberTextsIn(body, "params");
       const request = { ...decodeBody("runSql", body), numbers, format, isRaw: query.csv_raw ?? false };
-      await respondTo(request, { context, caller, job }, services);
+      await respondTo(request, { context, caller, job, admission }, services);
     };
     await admission.run(caller, respond, () => sentOf(context));
   };
@@ -65,60 +67,91 @@ interface SqlCall {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly job: Job;
+  readonly admission: Admission;
 }
 
 type SqlRequest = Pick<StatementTask, "sql" | "params" | "numbers" | "format" | "isRaw">;
 
 async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServices): Promise<void> {
-  const { context, caller } = call;
+  const { context, caller, job, admission } = call;
   const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
   limitResponseTime(context.res, 2 * deadlineMs + sqlDeadlineMs);
   const { data_version, as_of } = await current.use(async ({ meta }) => meta);
   context.set({ "Carquet-Version": data_version, "Cache-Control": "private, no-store" });
-  const reserved = holdSeconds(accounts, caller, Math.ceil(sqlDeadlineMs / 1000));
+  const reserved = await holdDeadline(request, caller, services);
+  let used: StatementUse = { ms: 0, hasRun: false };
+  let micros = 0;
   try {
-    const { file, seconds } = await runTimed({ ...request, version: data_version }, call, services);
+    const task = { ...request, version: data_version };
+    const file = await runStatements(task, job, services, (use) => {
+      used = use;
+    });
+    releaseAtEnd(context, file);
     requireConnected(context);
-    reserved.release();
-    const hold = holdSeconds(accounts, caller, seconds);
-    setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()), accounts);
+    micros = await chargeTime(used, reserved, call, accounts);
     context.set("X-Total-Count", String(file.rows));
     sendResult(context, file, request.format, { data_version, as_of });
+  } catch (thrown) {
+    const isFailed = thrown instanceof Refusal && thrown.code === "invalid_statement" && used.hasRun;
+    if (isFailed) micros = await chargeTime(used, reserved, call, accounts);
+    throw thrown;
   } finally {
     reserved.release();
+    // The time of an aborted job is counted by its admission.
+    if (micros === 0 && !job.signal.aborted) admission.countUncharged(caller, used.ms);
   }
 }
 
-const holdSeconds = (accounts: Accounts, { identity }: Caller, seconds: number): Hold =>
-  accounts.hold(identity, "sql_statement", undefined, seconds);
+/** Holds the price of statements that run until their deadline; nothing if the account has been charged for them. */
+async function holdDeadline(
+  { sql, params, numbers, format, isRaw }: SqlRequest,
+  { identity, idempotencyKey }: Caller,
+  { accounts, sqlDeadlineMs }: SqlServices,
+): Promise<Hold> {
+  const request = { sql, params, numbers: Object.fromEntries(numbers ?? []), format, isRaw };
+  const idempotent = idempotentRequestOf(idempotencyKey, "runSql", request);
+  const units = Math.ceil(sqlDeadlineMs / 1000);
+  return idempotent === undefined
+    ? accounts.hold(identity, "sql_statement", undefined, units)
+    : accounts.holdOnce(identity, "sql_statement", idempotent, units);
+}
 
-/** Runs statements once there is a writer for them; returns the started seconds, too. Those that fail count against the rate limits by their time. */
-async function runTimed(
-  request: SqlRequest & Pick<StatementTask, "version">,
-  { context, caller, job }: SqlCall,
-  { spool, sqlDeadlineMs, accounts, lake, memory }: SqlServices,
-): Promise<{ readonly file: SpooledExport; readonly seconds: number }> {
-  let startedAtMs: number | undefined;
-  const usedSeconds = (): number => (startedAtMs === undefined ? 0 : (performance.now() - startedAtMs) / 1000);
-  const kept = { key: `sql ${caller.requestId}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
+/** Charges for each started second of processor time, instead of what was reserved. Returns the charged micros. */
+async function chargeTime(
+  { ms }: StatementUse,
+  reserved: Hold,
+  { context, caller }: SqlCall,
+  accounts: Accounts,
+): Promise<number> {
+  reserved.release();
+  const units = Math.min(reserved.units, Math.max(1, Math.ceil(ms / 1000)));
+  const hold = accounts.hold(caller.identity, reserved.usageClass, reserved.request, units);
   try {
-    const file = await spool.open(kept, async (path, { signal }) => {
-      startedAtMs = performance.now();
-      const deadline = AbortSignal.timeout(sqlDeadlineMs);
-      try {
-        const task = { ...request, lake, memory, path, rowsMax };
-        return await runStatement(task, AbortSignal.any([signal, deadline]));
-      } catch (thrown) {
-        throw deadline.aborted ? refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }) : thrown;
-      }
-    });
-    releaseAtEnd(context, file);
-    return { file, seconds: Math.ceil(usedSeconds()) };
-  } catch (thrown) {
-    // The time of an aborted job is counted by its admission.
-    if (!job.signal.aborted) accounts.countUncharged(caller.identity, Math.floor(usedSeconds()));
-    throw thrown;
+    const usage = await charge(accounts, caller, hold);
+    setUsageHeaders(context, usage, accounts);
+    return usage.micros;
+  } finally {
+    hold.release();
   }
+}
+
+/** Runs statements once there is a writer for them. */
+function runStatements(
+  request: SqlRequest & Pick<StatementTask, "version">,
+  job: Job,
+  { spool, sqlDeadlineMs, lake, memory }: SqlServices,
+  onUse: (use: StatementUse) => void,
+): Promise<SpooledExport> {
+  const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
+  return spool.open(kept, async (path, work) => {
+    const end = (): void => work.abort(refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }));
+    const deadline = setTimeout(end, sqlDeadlineMs);
+    try {
+      return await runStatement({ ...request, lake, memory, path, rowsMax }, work.signal, onUse);
+    } finally {
+      clearTimeout(deadline);
+    }
+  });
 }
 
 /** Sends a result. JSON names the version. */

@@ -10,15 +10,14 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { refuse } from "../../contract/errors.ts";
-import { FairQueue } from "../../db/account-slots.ts";
+import { FairPool } from "../../db/fair-pool.ts";
 import { Job } from "../../db/job.ts";
-import { exportRetrySeconds } from "../limits.ts";
-import { type FileSize, spoolFull } from "./writer-process.ts";
+import { type FileSize, spoolFull, tooManyExports } from "./writer-process.ts";
 
 export interface SpoolLimits {
-  /** Exports that are written at once. */
+  /** Files that processes write at once. */
   readonly writtenMax: number;
-  /** Exports that wait for a writer; beyond it, the account with the most of them is refused. */
+  /** Files that wait for that; beyond it, the account with the most of them is refused. */
   readonly waitingMax: number;
   /** The folder in which the spool is created. */
   readonly folder: string;
@@ -87,12 +86,13 @@ export class Spool {
   private isCreated = false;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
-  private readonly queue: FairQueue;
+  /** The writers of files, whose time counts as session time. */
+  private readonly writers: FairPool<number>;
 
   constructor(private readonly limits: SpoolLimits) {
     this.folder = join(resolve(limits.folder), `${prefix}${process.pid}-${randomUUID()}`);
-    const { writtenMax: runningMax, waitingMax } = limits;
-    this.queue = new FairQueue({ runningMax, waitingMax, retrySeconds: exportRetrySeconds });
+    const writers = Array.from({ length: limits.writtenMax }, (_, number) => number);
+    this.writers = new FairPool(writers, { waitingMax: limits.waitingMax, refusal: tooManyExports });
   }
 
   /**
@@ -146,9 +146,9 @@ export class Spool {
     };
     // Removed at once, so that a later request does not join an aborted export.
     job.signal.addEventListener("abort", forget, { once: true });
-    const written = isQuick
-      ? Promise.resolve().then(() => this.write(file, write))
-      : this.queue.run(job, () => this.writeTimed(file, write));
+    const written = Promise.resolve().then(() =>
+      isQuick ? this.write(file, write) : this.writers.use(job, () => this.write(file, write)),
+    );
     const file: SpooledFile = {
       folder: join(this.folder, String(this.nextId)),
       job,
@@ -165,17 +165,6 @@ export class Spool {
     }, forget);
     this.timer ??= setInterval(() => void this.limitSize(), pollMs).unref();
     return file;
-  }
-
-  /** Writes a file in another process, whose time counts as session time. */
-  private async writeTimed(file: SpooledFile, write: Write): Promise<FileSize> {
-    const startedAtMs = performance.now();
-    file.job.time.start(startedAtMs);
-    try {
-      return await this.write(file, write);
-    } finally {
-      file.job.time.end(startedAtMs, performance.now());
-    }
   }
 
   /** Writes a file. Of what throws, nothing is left. */

@@ -11,7 +11,6 @@ import type { BodyOf } from "../../contract/types.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
 import { damagedData } from "../../serving/files/version-files.ts";
-import { exportRetrySeconds } from "../limits.ts";
 
 /** Where a process writes a file, and what it reads. */
 interface WriterTask {
@@ -51,16 +50,24 @@ export function runExport(
 ): Promise<FileSize> {
   const parameters = splitQuery(queryString).filter(([name]) => decodedName(name) !== "format");
   const search = parameters.map(([name, raw]) => `${name}=${raw}`);
-  return runWriter("export", task, ["--format", format, "--", ...search], signal, onRows);
+  return runWriter("export", task, ["--format", format, "--", ...search], signal, { onRows });
+}
+
+/** The processor time of statements, without the start of their process. */
+export interface StatementUse {
+  readonly ms: number;
+  /** Whether a statement has been planned and run. */
+  readonly hasRun: boolean;
 }
 
 /**
- * Writes the result of the last statement to a file, in NDJSON for JSON. Rejects with `invalid_parameter_value`, and with `invalid_statement` if a
- * statement is invalid or fails.
+ * Writes the result of the last statement to a file, in NDJSON for JSON. Calls `onUse` with the processor time until then. Rejects with
+ * `invalid_parameter_value`, and with `invalid_statement` if a statement is invalid or fails.
  */
 export async function runStatement(
   { sql, params = {}, numbers, format, isRaw, rowsMax, ...task }: StatementTask,
   signal: AbortSignal,
+  onUse?: (use: StatementUse) => void,
 ): Promise<FileSize> {
   if (sql.includes("\0")) throw invalid("sql", sql, "text without the character U+0000");
   const names = new Set<string>();
@@ -73,7 +80,7 @@ export async function runStatement(
     values.push("--param", `${name}=${numbers?.get(name) ?? JSON.stringify(value)}`);
   }
   const form = ["--format", format === "json" ? "ndjson" : format, ...(isRaw ? [] : ["--escape-formulas"])];
-  return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal);
+  return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal, { onUse });
 }
 
 const invalid = (parameter: string, value: unknown, allowed: string): Refusal =>
@@ -88,7 +95,10 @@ async function runWriter(
   { lake, version, path, memory }: WriterTask,
   args: readonly string[],
   signal: AbortSignal,
-  onRows: (rows: number) => void = () => undefined,
+  {
+    onRows,
+    onUse,
+  }: { readonly onRows?: (rows: number) => void; readonly onUse?: ((use: StatementUse) => void) | undefined },
 ): Promise<FileSize> {
   let size: FileSize | undefined;
   let failure: Error | undefined;
@@ -97,18 +107,22 @@ async function runWriter(
   const environment = { TMPDIR: dirname(path) };
   const { code, errors } = await runProgram([command, ...common, ...args], { signal, environment }, (message) => {
     if (!isObject(message)) return;
-    if (typeof message.begun === "number") onRows(message.begun);
+    if (typeof message.begun === "number") onRows?.(message.begun);
+    if (typeof message.usedMs === "number") onUse?.({ ms: message.usedMs, hasRun: message.hasRun === true });
     if (message.isDamaged === true) failure = damagedData();
     if (typeof message.invalid === "string") failure = refuse("invalid_statement", { reason: message.invalid });
     if (typeof message.rows === "number" && typeof message.bytes === "number")
       size = { rows: message.rows, bytes: message.bytes };
   });
-  if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
   if (failure !== undefined) throw failure;
+  if (code === null) throw tooManyExports();
   if (code === 0 && size !== undefined) return size;
   const failed = new Error(`The process failed: ${errors.trim()}`);
   throw classifyFault(failed) === "disk full" ? spoolFull() : failed;
 }
+
+/** Returns the refusal of an export beyond what the service writes at once. */
+export const tooManyExports = (): Error => refuse("overloaded", { retryAfter: 30 });
 
 /** Returns the refusal of an export that does not fit on the disk. */
 export const spoolFull = (): Error =>

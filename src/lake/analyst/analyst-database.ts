@@ -49,12 +49,19 @@ export interface WrittenResult {
 
 /** A session of the published version. Runs one statement at a time. */
 export class AnalystDatabase {
+  private isBegun = false;
+
   constructor(
     private readonly session: Session,
     private readonly folder: string,
     private readonly parameters: Parameters,
     private readonly rowsMax?: number,
   ) {}
+
+  /** Whether a statement has been planned and run. */
+  get hasRun(): boolean {
+    return this.isBegun;
+  }
 
   /** Runs statements; returns the result of the last one, in memory. Throws a UserError if one is invalid or refused. */
   async query(text: string): Promise<QueryResult> {
@@ -63,7 +70,7 @@ export class AnalystDatabase {
     for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])]) {
       result = { columns: [], rows: [] };
       await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
-        const ran = await prepared.run();
+        const ran = await this.start(prepared);
         if (hasResult(prepared.kind)) result = ran;
       });
     }
@@ -74,7 +81,7 @@ export class AnalystDatabase {
   async run(statement: string): Promise<void> {
     await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
       if (hasResult(prepared.kind)) throw new UserError("Invalid statements: expected a result of the last one only.");
-      await prepared.run();
+      await this.start(prepared);
     });
   }
 
@@ -87,7 +94,7 @@ export class AnalystDatabase {
     let write: (() => Promise<WrittenResult>) | undefined;
     await this.prepare(text, async (prepared) => {
       if (!hasResult(prepared.kind)) {
-        await prepared.run();
+        await this.start(prepared);
         return;
       }
       const isQuery = prepared.kind === "SELECT" && !/^pragma\b/i.test(withoutLeadingComments(text));
@@ -114,11 +121,16 @@ export class AnalystDatabase {
     this.session.interrupt();
   }
 
+  private start(prepared: PreparedStatement): Promise<QueryResult> {
+    this.isBegun = true;
+    return prepared.run();
+  }
+
   /** Runs a statement that writes a file: several statements if its query has a PIVOT without IN. */
   private async copy(statement: Sql): Promise<readonly Row[]> {
     let rows: readonly Row[] = [];
     await this.session.prepareEach(statement, async (prepared) => {
-      const result = await prepared.run();
+      const result = await this.start(prepared);
       if (prepared.kind === "COPY") rows = result.rows;
     });
     return rows;
@@ -127,7 +139,7 @@ export class AnalystDatabase {
   /** Runs a statement that is no query, such as EXPLAIN; returns a query for its rows. */
   private async heldRows(prepared: PreparedStatement): Promise<Sql> {
     if (this.rowsMax !== undefined) throw new UserError("Invalid statement: expected a query.");
-    const { rows } = await prepared.run();
+    const { rows } = await this.start(prepared);
     const path = join(this.folder, "rows");
     await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     return rowsOfNdjson(

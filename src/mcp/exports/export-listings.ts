@@ -5,16 +5,20 @@
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from "@modelcontextprotocol/server";
 import { v7 as uuidV7 } from "uuid";
 import { operation } from "../../contract/document.ts";
-import type { Refusal } from "../../contract/errors.ts";
-import { Abandoned } from "../../db/job.ts";
-import { type ExportOrder, priceExport, spoolExport } from "../../http/exports/charged-export.ts";
+import { priceExport } from "../../http/exports/charged-export.ts";
 import type { InternalCaller } from "../../http/internal-calls.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import { confirmPrice, countingRefusals, extensionOf, parametersOfCall, priceText } from "../call-request.ts";
-import { resultOfRefusal, usageKey } from "../tool-results.ts";
 import type { Tool } from "../tools.ts";
-import { type ExportTasks, tasksExtension } from "./export-tasks.ts";
+import {
+  downloadAdvice,
+  type ExportTasks,
+  linkResult,
+  serveTasks,
+  taskResult,
+  tasksExtension,
+} from "./export-tasks.ts";
 
 type ExportCaller = Pick<InternalCaller, "identity" | "arrivedAtMs" | "signal" | "log">;
 
@@ -32,49 +36,24 @@ export interface Exporter {
 /** Returns the exporter of a request. */
 export function exporterOf(
   { accounts, exports, exportAdmission, tasks, authorization }: SiteServices & { readonly tasks: ExportTasks },
-  { log, ...caller }: ExportCaller,
-  refusalOf: (thrown: unknown) => Refusal,
+  { log, signal, ...identified }: ExportCaller,
 ): Exporter {
-  const { accountId } = caller.identity.key;
   const { origin } = new URL(authorization.resourceMetadataUrl);
-  const write = async (order: ExportOrder, uri: string): Promise<CallToolResult> => {
-    try {
-      const { rows, bytes, micros, usageClass } = await spoolExport(exports, exportAdmission, order);
-      const text = `Wrote ${rows} rows in ${bytes} bytes. ${downloadAdvice}`;
-      const usage = { request_id: order.caller.requestId, charged_micros: micros, usage_class: usageClass };
-      return { ...linkResult(text, uri), _meta: { [usageKey]: usage } };
-    } catch (thrown) {
-      if (thrown instanceof Abandoned) throw thrown;
-      return resultOfRefusal(refusalOf(thrown));
-    }
-  };
   return {
     async exportListings(tool, { format = tool.defaults.format, ...values }, context) {
-      const countUncalled = (): void => accounts.countRequest(caller.identity);
+      const countUncalled = (): void => accounts.countRequest(identified.identity);
       const { query } = countingRefusals(countUncalled, () => parametersOfCall(tool, values));
       const search = queryString({ ...query, format: String(format) });
-      const orderOf = (signal: AbortSignal): ExportOrder => ({
-        queryString: search,
-        log,
-        caller: { ...caller, requestId: uuidV7(), signal },
-      });
+      const caller = { ...identified, requestId: uuidV7() };
+      const order = { queryString: search, log, caller };
       const uri = `${origin}${operation(tool.id).path}?${search}`;
-      const { rows, micros } = await priceExport(exports, exportAdmission, orderOf(caller.signal));
+      const price = await priceExport(exports, exportAdmission, { ...order, caller: { ...caller, signal } });
+      const { rows, micros } = price;
       if (extensionOf(context, tasksExtension) === undefined)
         return linkResult(`${rows} rows; the download costs ${priceText(micros)}. ${downloadAdvice}`, uri);
       const unpaid = confirmPrice(tool.name, micros, context);
-      return unpaid ?? tasks.start(accountId, (signal) => write(orderOf(signal), uri));
+      return unpaid ?? taskResult(tasks.start(order, price, { uri }), exports);
     },
-    serveTasks: (server) => tasks.serve(server, accountId),
+    serveTasks: (server) => serveTasks(server, { tasks, exports, accountId: identified.identity.key.accountId }),
   };
 }
-
-const downloadAdvice =
-  "Download the link with the header `Authorization: Bearer <API key>`; within 24 hours, more downloads of the same data are free.";
-
-const linkResult = (text: string, uri: string): CallToolResult => ({
-  content: [
-    { type: "text", text },
-    { type: "resource_link", uri, name: "export", title: "Download the export" },
-  ],
-});

@@ -1,8 +1,7 @@
 /**
  * Exports in progress as tasks (extension `io.modelcontextprotocol/tasks` of 2026-07-28): a client polls `tasks/get` for the result, and ends the
- * work by `tasks/cancel`. Tasks are kept in memory, like the files that they write, and forgotten with them.
+ * work by `tasks/cancel`.
  */
-import { randomUUID } from "node:crypto";
 import {
   type CallToolResult,
   MissingRequiredClientCapabilityError,
@@ -13,26 +12,33 @@ import {
   type StandardSchemaV1,
 } from "@modelcontextprotocol/server";
 import { isObject } from "../../base/json.ts";
-import { Abandoned } from "../../db/job.ts";
+import type { StartedExport, StartedExports } from "../../http/exports/started-exports.ts";
 import { extensionOf } from "../call-request.ts";
+import { resultOfRefusal, usageKey } from "../tool-results.ts";
 
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** A task as clients see it. */
-type TaskState = {
-  readonly taskId: string;
-  readonly status: "working" | "completed" | "cancelled";
-  readonly createdAt: string;
-  readonly lastUpdatedAt: string;
-  readonly ttlMs: number;
-  readonly pollIntervalMs: number;
-  readonly result?: CallToolResult;
-};
+/** An export that an agent has started. */
+type AgentExport = StartedExport<{ readonly uri: string }>;
+export type ExportTasks = StartedExports<{ readonly uri: string }>;
 
-interface Task {
-  readonly accountId: string;
-  readonly work: AbortController;
-  state: TaskState;
+export const downloadAdvice =
+  "Download the link with the header `Authorization: Bearer <API key>`; within 24 hours, more downloads of the same data are free.";
+
+/** Returns a result of a text, and a link to the file of an export. */
+export const linkResult = (text: string, uri: string): CallToolResult => ({
+  content: [
+    { type: "text", text },
+    { type: "resource_link", uri, name: "export", title: "Download the export" },
+  ],
+});
+
+/** Returns the result of the task of an export that was written, or has failed. */
+function resultOfExport({ details, refusal, ...written }: AgentExport): CallToolResult {
+  if (refusal !== undefined) return resultOfRefusal(refusal);
+  const { rows, bytes, requestId: request_id, micros: charged_micros, usageClass: usage_class } = written;
+  const text = `Wrote ${rows} rows in ${bytes} bytes. ${downloadAdvice}`;
+  return { ...linkResult(text, details.uri), _meta: { [usageKey]: { request_id, charged_micros, usage_class } } };
 }
 
 interface TaskLimits {
@@ -45,55 +51,53 @@ interface TaskLimits {
 /** How often clients should poll. */
 const pollIntervalMs = 1_000;
 
-export class ExportTasks {
-  private readonly tasks = new Map<string, Task>();
+const statuses = { writing: "working", written: "completed", failed: "completed", stopped: "cancelled" } as const;
 
-  constructor(private readonly limits: TaskLimits) {}
+/** Returns a task as clients see it. */
+const taskOf = (found: AgentExport, { deadlineMs, ageMs }: TaskLimits) => ({
+  taskId: found.id,
+  status: statuses[found.state],
+  createdAt: found.startedAt.toISOString(),
+  lastUpdatedAt: found.changedAt.toISOString(),
+  ttlMs: deadlineMs + ageMs,
+  pollIntervalMs,
+  ...(statuses[found.state] === "completed" && { result: resultOfExport(found) }),
+});
 
-  /** Starts work of an account, which rejects only when its signal aborts. Returns the task as the result of the call. */
-  start(accountId: string, run: (signal: AbortSignal) => Promise<CallToolResult>): CallToolResult {
-    const { deadlineMs, ageMs } = this.limits;
-    const taskId = randomUUID();
-    const createdAt = new Date().toISOString();
-    const work = new AbortController();
-    const ttlMs = deadlineMs + ageMs;
-    const state = { taskId, status: "working", createdAt, lastUpdatedAt: createdAt, ttlMs, pollIntervalMs } as const;
-    const task: Task = { accountId, work, state };
-    this.tasks.set(taskId, task);
-    const end = (outcome: Pick<TaskState, "status" | "result">): void => {
-      task.state = { ...state, ...outcome, lastUpdatedAt: new Date().toISOString() };
-      setTimeout(() => this.tasks.delete(taskId), ageMs).unref();
-    };
-    run(work.signal).then(
-      (result) => end({ status: "completed", result }),
-      () => end({ status: "cancelled" }),
-    );
-    return { resultType: "task", content: [], ...state };
-  }
+/** Returns a started task as the result of the call. */
+export const taskResult = (started: AgentExport, limits: TaskLimits): CallToolResult => ({
+  resultType: "task",
+  content: [],
+  ...taskOf(started, limits),
+});
 
-  /** Answers `tasks/get` and `tasks/cancel` of an account. */
-  serve(server: Server, accountId: string): void {
-    server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }, context) => ({
-      ...this.find(accountId, taskId, context).state,
-    }));
-    server.setRequestHandler("tasks/cancel", { params: taskParams }, ({ taskId }, context) => {
-      this.find(accountId, taskId, context).work.abort(new Abandoned("The client has cancelled the task."));
-      return {};
-    });
-  }
+interface TaskServices {
+  readonly tasks: ExportTasks;
+  readonly exports: TaskLimits;
+  readonly accountId: string;
+}
 
-  private find(accountId: string, taskId: string, context: ServerContext): Task {
+/** Answers `tasks/get` and `tasks/cancel` of an account. */
+export function serveTasks(server: Server, { tasks, exports, accountId }: TaskServices): void {
+  const find = (taskId: string, context: ServerContext): AgentExport => {
     if (extensionOf(context, tasksExtension) === undefined)
       throw new MissingRequiredClientCapabilityError({
         requiredCapabilities: { extensions: { [tasksExtension]: {} } },
       });
-    const task = this.tasks.get(taskId);
-    if (task?.accountId === accountId) return task;
+    const found = tasks.find(accountId, taskId);
+    if (found !== undefined) return found;
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `Unknown task ${JSON.stringify(taskId)}: expected one of this account that has not expired.`,
+      `Unknown task ${JSON.stringify(taskId)}: expected one of the last 50 of this account.`,
     );
-  }
+  };
+  server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }, context) =>
+    taskOf(find(taskId, context), exports),
+  );
+  server.setRequestHandler("tasks/cancel", { params: taskParams }, ({ taskId }, context) => {
+    tasks.stop(find(taskId, context));
+    return {};
+  });
 }
 
 /** The parameters of a request about a task. */

@@ -272,6 +272,37 @@ test("a client that leaves while rows are written pays for these alone", { skip:
   assert.ok(Number.isInteger(thousands) && thousands >= 12 && thousands < 500, `${thousands} thousand rows`);
 });
 
+test("an export that was charged before costs nothing when its repetition is abandoned while it is written", async (t) => {
+  const slowLake = await createSlowLake(t);
+  const customer = createCustomer(client.accounts, { usd: "100" });
+  const folders = [await temporaryFolder(t), await temporaryFolder(t)] as const;
+  const query = "snapshot_date_from=2026-10-01&snapshot_date_to=2026-11-19&format=csv";
+  const urls = [];
+  for (const folder of folders) {
+    const { url } = await startService(t, slowLake, {
+      accounts: client.accounts,
+      exports: { folder, quickRowsMax: 0 },
+    });
+    urls.push(`${url}/v1/exports?${query}`);
+  }
+  const [first = "", second = ""] = urls;
+  const paid = await fetch(first, { headers: customer.bearer });
+  await paid.arrayBuffer();
+  assert.equal(100_000_000 - balanceOf(customer), Number(paid.headers.get("X-Usage-Cost-Micros")));
+  const balance = balanceOf(customer);
+  await disconnectAt(/export\.3$/, folders[1], second, customer);
+  await eventually("the file is removed", async () => (await spooledFiles(folders[1])).length === 0);
+  await sleep(500);
+  assert.equal(balanceOf(customer), balance);
+});
+
+test("an export without rows costs as much as one of a single row", async () => {
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const { headers } = await download("make=unheard-of", {}, customer);
+  assert.deepEqual([headers.get("X-Total-Count"), headers.get("X-Usage-Cost-Micros")], ["0", "10000"]);
+  assert.equal(balanceOf(customer), 990_000);
+});
+
 test("exports are limited in number, in total and for each account", async () => {
   const limited = await startService(fileScope, lake, {
     accounts: client.accounts,

@@ -4,7 +4,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../../../src/base/files.ts";
-import { FairQueue } from "../../../src/db/account-slots.ts";
+import { FairPool } from "../../../src/db/fair-pool.ts";
 import { Abandoned, Job } from "../../../src/db/job.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
 import { eventually } from "../../support/command-line.ts";
@@ -21,7 +21,8 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 
 /** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
 function openQueue(writtenMax: number, waitingMax = 16) {
-  const queue = new FairQueue({ runningMax: writtenMax, waitingMax });
+  const writers = Array.from({ length: writtenMax }, (_, number) => number);
+  const pool = new FairPool(writers, { waitingMax, refusal: () => new Error("too many") });
   const ends = new Map<string, () => void>();
   const refused: string[] = [];
   const jobs = new Map<string, Job>();
@@ -37,7 +38,7 @@ function openQueue(writtenMax: number, waitingMax = 16) {
             reject(job.signal.reason);
           });
         });
-      queue.run(job, work).catch(() => refused.push(name));
+      pool.use(job, work).catch(() => refused.push(name));
       await nextTurn();
     }
   };
@@ -60,17 +61,17 @@ test("an account has at most half of the writers, so that another account finds 
   await add("b1", "b2");
   assert.deepEqual(writing(), ["a1", "a2", "b1"]);
   await end("a1");
-  assert.deepEqual(writing(), ["a2", "a3", "b1"]);
+  assert.deepEqual(writing(), ["a2", "b1", "b2"]);
   await end("a2");
   assert.deepEqual(writing(), ["a3", "b1", "b2"]);
 });
 
-test("the account with the fewest writers goes next, and in the order of arrival", async () => {
+test("the account that has used its writers least goes next", async () => {
   const { add, end, writing, refused } = openQueue(2);
   await add("a1", "a2", "b1", "a3", "c1");
   assert.deepEqual(writing(), ["a1", "b1"]);
   await end("a1");
-  assert.deepEqual(writing(), ["a2", "b1"]);
+  assert.deepEqual(writing(), ["b1", "c1"]);
   await end("b1");
   assert.deepEqual(writing(), ["a2", "c1"]);
   await end("c1");
@@ -84,6 +85,8 @@ test("a single writer goes to one account after the other", async () => {
   await add("a1", "a2", "b1");
   assert.deepEqual(writing(), ["a1"]);
   await end("a1");
+  assert.deepEqual(writing(), ["b1"]);
+  await end("b1");
   assert.deepEqual(writing(), ["a2"]);
 });
 

@@ -164,7 +164,7 @@ test("Accept selects the format; CSV is safe to open in a spreadsheet unless csv
   ]);
 });
 
-test("a statement is charged for each started second, a failed one not", async () => {
+test("a statement is charged for each started second, one that could not be planned not", async () => {
   const before = balanceOf(customer);
   const { headers } = await run("SELECT 1 AS a");
   const cost = Number(headers.get("X-Usage-Cost-Micros"));

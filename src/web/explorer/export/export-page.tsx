@@ -196,6 +196,6 @@ export const startExport =
   async ({ context, visitor, fields }: VisitorForm): Promise<Redirect> => {
     const asOf = await asOfDay(services);
     const { csrf_token: _, format, ...view } = readView(fields, asOf);
-    const started = await exports.start(context, visitor, exportQuery(view, asOf, formatOf(format)));
+    const started = await exports.startFor(context, visitor, exportQuery(view, asOf, formatOf(format)));
     return { location: `/export/${started.id}` };
   };

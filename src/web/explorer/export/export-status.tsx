@@ -42,8 +42,8 @@ export const exportStatusPage =
 const titles = { writing: "Exporting", written: "Exported", stopped: "Stopped exporting", failed: "Not exported:" };
 
 function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
-  const { state, price, query, rows } = found;
-  const { format, ...view } = query;
+  const { state, price, details, rows } = found;
+  const { format, ...view } = details.query;
   const title = `${titles[state]} ${amountOf(price.rows, "listing")}`;
   const share = price.rows === 0 ? 100 : Math.round((100 * rows) / price.rows);
   return {
@@ -81,9 +81,9 @@ function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
 }
 
 /** Describes the state of an export and its charge. */
-function wordsOf({ state, rows, micros, price, reason }: VisitorExport, { isOpen }: Visitor): string {
+function wordsOf({ state, rows, micros, price, refusal }: VisitorExport, { isOpen }: Visitor): string {
   const charge = isOpen ? "" : usd(micros);
-  if (state === "failed") return `${reason} Nothing was charged.`;
+  if (state === "failed") return `${refusal?.message} Nothing was charged.`;
   if (state === "stopped")
     return isOpen ? "No file is kept." : `The ${count(rows)} rows that were written or being written cost ${charge}.`;
   if (state === "written")
@@ -97,7 +97,8 @@ export function exportFile(services: SiteServices, exports: VisitorExports): Mid
   return async (context, next) => {
     const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
-    const { query, state, version } = requireExport(exports, visitor, context.params ?? {});
+    const { details, state } = requireExport(exports, visitor, context.params ?? {});
+    const { query, version } = details;
     const published = await services.current.use(async ({ manifest }) => manifest.version);
     // The response would be of newer data, and charged again.
     if (state !== "written" || published !== version)

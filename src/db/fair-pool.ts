@@ -1,0 +1,173 @@
+/**
+ * Fair pool: a fixed number of slots (sessions of the engine, writers of files), and a bounded queue for them that is fair between accounts (see
+ * `FairShares`).
+ *
+ * An account takes another slot only while more are idle than it holds. Running work cannot be preempted, so this keeps a slot free for
+ * the first work of another account: alone, an account has half of them, at least one.
+ */
+import { FairShares } from "./fair-shares.ts";
+import type { Job } from "./job.ts";
+
+export interface FairPoolOptions<Slot> {
+  /**
+   * How many may wait for a slot; beyond it, the account with the most of them is refused. Those of jobs that have begun are never refused: their work
+   * would be lost, and their charges refunded.
+   */
+  readonly waitingMax: number;
+  readonly refusal: () => Error;
+  /** Called when work ends, with the time that it waited for a slot and the time that it ran. */
+  readonly onEnd?: ((waitMs: number, runMs: number) => void) | undefined;
+  /** Called with a slot that is used no more, because the pool is closed. */
+  readonly retire?: (slot: Slot) => void;
+}
+
+/** Work in progress: the account that it counts for, empty for the service, and how long it has run. */
+export interface RunningWork {
+  readonly account: string;
+  readonly ms: number;
+}
+
+interface Waiting<Slot> {
+  readonly job: Job;
+  readonly start: (slot: Slot, account: string) => void;
+  readonly drop: (reason: unknown) => void;
+}
+
+export class FairPool<Slot> {
+  private readonly waiting = new Set<Waiting<Slot>>();
+  private readonly shares = new FairShares();
+  private readonly running = new Set<{ readonly account: string; readonly startedAtMs: number }>();
+  private isClosed = false;
+
+  constructor(
+    private readonly idle: Slot[],
+    private readonly options: FairPoolOptions<Slot>,
+  ) {}
+
+  get counts(): { readonly waiting: number; readonly running: number } {
+    return { waiting: this.waiting.size, running: this.running.size };
+  }
+
+  /** The work in progress, the longest first. */
+  get runningWork(): readonly RunningWork[] {
+    const nowMs = performance.now();
+    return [...this.running].map(({ account, startedAtMs }) => ({ account, ms: nowMs - startedAtMs }));
+  }
+
+  /** Retires the slots; those in use when their work has ended. */
+  close(): void {
+    this.isClosed = true;
+    for (const slot of this.idle.splice(0)) this.options.retire?.(slot);
+  }
+
+  /** Does work while it holds a slot. Refuses it if too many wait, and rejects with the reason of the job if that is aborted before it has ended. */
+  use<T>(job: Job, work: (slot: Slot) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { signal } = job;
+      if (signal.aborted) return reject(signal.reason);
+      const queuedAtMs = performance.now();
+      const onAbort = (): void => this.drop(waiting, signal.reason);
+      const waiting: Waiting<Slot> = {
+        job,
+        start: (slot, account) => {
+          signal.removeEventListener("abort", onAbort);
+          this.run(job, account, queuedAtMs, slot, work).then(resolve, reject);
+        },
+        drop: (reason) => {
+          signal.removeEventListener("abort", onAbort);
+          reject(reason);
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.waiting.add(waiting);
+      this.startWaiting();
+      if (this.waiting.size > this.options.waitingMax) this.drop(this.mostCrowding(), this.options.refusal());
+    });
+  }
+
+  /** Does work with a slot, which counts for one of the accounts of its job. */
+  private async run<T>(
+    job: Job,
+    account: string,
+    queuedAtMs: number,
+    slot: Slot,
+    work: (slot: Slot) => Promise<T>,
+  ): Promise<T> {
+    const startedAtMs = performance.now();
+    const endShare = this.shares.start(account, startedAtMs);
+    const { signal, time } = job;
+    time.start(startedAtMs);
+    const turn = { account, startedAtMs };
+    this.running.add(turn);
+    try {
+      const working = work(slot);
+      job.begin();
+      const result = await working;
+      signal.throwIfAborted();
+      return result;
+    } catch (thrown) {
+      throw signal.aborted ? signal.reason : thrown;
+    } finally {
+      const endedAtMs = performance.now();
+      time.end(startedAtMs, endedAtMs);
+      endShare(endedAtMs);
+      this.options.onEnd?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
+      this.running.delete(turn);
+      this.release(slot);
+    }
+  }
+
+  private release(slot: Slot): void {
+    if (this.isClosed) this.options.retire?.(slot);
+    else this.idle.push(slot);
+    this.startWaiting();
+    if (this.running.size + this.waiting.size === 0) this.shares.reset();
+  }
+
+  /** Starts waiting work while there are slots for it. */
+  private startWaiting(): void {
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const slot = this.idle.pop();
+      if (slot === undefined) return;
+      this.waiting.delete(next.waiting);
+      next.waiting.start(slot, next.account);
+    }
+  }
+
+  /** Returns the first waiting work of the account with the least virtual time, among accounts that may take a slot. */
+  private next(): { readonly waiting: Waiting<Slot>; readonly account: string } | undefined {
+    const nowMs = performance.now();
+    let min: number = Number.POSITIVE_INFINITY;
+    let next: ReturnType<FairPool<Slot>["next"]>;
+    if (this.idle.length === 0) return undefined;
+    for (const waiting of this.waiting) {
+      const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
+      if (virtualMs >= min || this.shares.heldBy(account) >= this.idle.length) continue;
+      min = virtualMs;
+      next = { waiting, account };
+    }
+    return next;
+  }
+
+  /** Returns the last waiting work of the account with the most of them, among jobs that have not begun. */
+  private mostCrowding(): Waiting<Slot> | undefined {
+    const counts = new Map<string, number>();
+    let max: number = 0;
+    let crowding: Waiting<Slot> | undefined;
+    for (const waiting of this.waiting) {
+      if (waiting.job.hasBegun) continue;
+      const [account = ""] = waiting.job.accounts;
+      const count = (counts.get(account) ?? 0) + 1;
+      counts.set(account, count);
+      if (count >= max) {
+        max = count;
+        crowding = waiting;
+      }
+    }
+    return crowding;
+  }
+
+  private drop(waiting: Waiting<Slot> | undefined, reason: unknown): void {
+    if (waiting !== undefined && this.waiting.delete(waiting)) waiting.drop(reason);
+  }
+}

@@ -1,0 +1,72 @@
+/** Why statements fail, as clients of a service read it: no reason names a folder of the machine. */
+import assert from "node:assert/strict";
+import { homedir, tmpdir } from "node:os";
+import { test } from "node:test";
+import { UserError } from "../../src/base/user-error.ts";
+import { reasonOf } from "../../src/cli/statement-process.ts";
+import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+
+/** What statements read. */
+const sources = [
+  "nothing",
+  "read_text('a')",
+  "read_csv('~/a.csv')",
+  "read_parquet('https://a.example/b.parquet')",
+  "glob('*')",
+  "duckdb_extensions()",
+  "duckdb_secrets()",
+  "duckdb_temporary_files()",
+  "duckdb_settings()",
+  "duckdb_views()",
+  "duckdb_databases()",
+  "which_secret('s3://a', 's3')",
+  "sqlite_scan('a', 'b')",
+  "sniff_csv('a')",
+  "parquet_metadata('a')",
+  "snapshot('2000-01-01')",
+  "active",
+  "(SELECT file_name AS value FROM parquet_file_metadata((SELECT string_agg(value, '') FROM duckdb_settings() WHERE name = 'allowed_paths')))",
+];
+
+/** Statements over a source, each with another kind of error. */
+const forms: readonly ((source: string) => string)[] = [
+  (source) => `FROM ${source}`,
+  (source) => `SELECT count(*)::DATE AS a FROM ${source}`,
+  (source) => `SELECT (SELECT string_agg(rest::VARCHAR, ' ') FROM ${source} AS rest)::INTEGER AS a`,
+  (source) => `SELECT * FROM ${source} WHERE missing = 1`,
+  (source) => `SELECT strptime((SELECT string_agg(COLUMNS(*)::VARCHAR) FROM ${source}), '%Y') AS a`,
+  (source) => `CREATE TABLE a AS FROM ${source}; SELECT max(columns(*))::BOOLEAN FROM a`,
+  (source) => `DELETE FROM ${source}`,
+  (source) => `COPY (FROM ${source}) TO 'a'`,
+];
+
+const settings = ["temp_directory", "home_directory", "extension_directory", "secret_directory", "allowed_directories"];
+
+const statements = [
+  ...sources.flatMap((source) => forms.map((form) => form(source))),
+  ...settings.map((name) => `SELECT (current_setting('${name}')::VARCHAR || 'x')::INTEGER AS a`),
+  "LOAD httpfs",
+  "ATTACH 'a.db'",
+  "IMPORT DATABASE 'a'",
+  "SELECT list(range ORDER BY -range) AS a FROM range(20000000)",
+];
+
+test("no reason for which a statement fails names a folder of the machine", async () => {
+  const reasons = await openAnalystDatabase(lake, { threads: 1, memoryLimit: "100MiB" }, async (database) => {
+    const found: string[] = [];
+    for (const sql of statements)
+      for (const part of sql.split("; "))
+        await database.write(part, { format: "ndjson" }).catch((thrown: unknown) => {
+          assert.ok(thrown instanceof UserError, sql);
+          found.push(`${part}: ${reasonOf(thrown, { lake, memoryLimit: "100MiB" })}`);
+        });
+    return found;
+  });
+  assert.ok(reasons.length > statements.length / 2, `${reasons.length} of ${statements.length}`);
+  const folders = [lake, tmpdir(), homedir(), process.cwd()];
+  for (const reason of reasons) for (const folder of folders) assert.ok(!reason.includes(folder), reason);
+});
