@@ -59,7 +59,6 @@ const keptMs = 5_000;
 /** How long a request waits until a version can be closed for it, and how often it looks. */
 const waitMs = 3_000;
 const pollMs = 25;
-
 const idleMs = 60_000;
 
 /** A version, the number of requests that use it, and when each account used it last, on the monotonic clock. */

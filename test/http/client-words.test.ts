@@ -189,6 +189,8 @@ test("commands take them as arguments", async () => {
         "1",
         "--end",
         "2026-11-19",
+        "--seed",
+        "1",
         "--shares",
         `${word}=0.1`,
       ],

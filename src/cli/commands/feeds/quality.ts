@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { printable, UserError } from "../../../base/user-error.ts";
 import { qualityColumns, qualityCsv, qualityReport, qualityStatuses } from "../../../query/quality/quality.ts";
+import { dayParser } from "../../option-parsers.ts";
 import { formatRows } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { withPublishedRecords } from "./release.ts";
@@ -21,7 +22,7 @@ export const qualityCommand = (): Command =>
       "Report, for each dealer's feed of a day, its size, refused rows, unusual and missing values, outliers, duplicates, jumps of prices and " +
         "mileages, and dealers without a feed: each beside what is usual for the dealer, with a status and examples.",
     )
-    .argument("[day]", "day of the lake, YYYY-MM-DD (default: the published one)")
+    .argument("[day]", "day of the lake, YYYY-MM-DD (default: the published one)", dayParser)
     .action((day: string | undefined, { dealer, status, format, ...settings }: ValuesOf<typeof qualitySettings>) =>
       withPublishedRecords({ ...settings, day }, async (records) => {
         const { as_of } = records.manifest;
