@@ -4,6 +4,7 @@
  */
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
+import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf, numberTextsIn } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
@@ -104,13 +105,9 @@ async function runTimed(
   try {
     const file = await spool.open(kept, async (path, { signal }) => {
       startedAtMs = performance.now();
-      const deadline = AbortSignal.timeout(sqlDeadlineMs);
-      try {
-        const task = { ...request, lake, memory, path, rowsMax };
-        return await runStatement(task, AbortSignal.any([signal, deadline]));
-      } catch (thrown) {
-        throw deadline.aborted ? refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }) : thrown;
-      }
+      const task = { ...request, lake, memory, path, rowsMax };
+      const error = refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 });
+      return withTimeLimit({ ms: sqlDeadlineMs, error, signal }, (limited) => runStatement(task, limited));
     });
     releaseAtEnd(context, file);
     return { file, seconds: Math.ceil(usedSeconds()) };
