@@ -91,10 +91,10 @@ const missingText = ({ missing }: DayStatus, text: string): string => {
 function reportLines({ source, error, failedSince, ...report }: SourceReport): readonly string[] {
   const { fetched = 0, unchanged = 0, unsettled = 0, quarantined = {}, changed = [], bytes = 0 } = report;
   return [
-    ...(failedSince === undefined ? [] : [`${source}: works again; it failed since ${failedSince}`]),
     error === undefined
       ? `${source}: ${fetched} files fetched (${bytes} bytes), ${unchanged} unchanged, ${unsettled} too young`
       : `${source}: failed: ${error}`,
+    ...(failedSince === undefined ? [] : [`${source}: works again; it failed since ${failedSince}`]),
     ...Object.entries(quarantined).map(([path, reason]) => `${source}: quarantine: ${path}: ${reason}`),
     ...changed.map((message) => `${source}: ${message}`),
   ];
