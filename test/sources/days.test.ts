@@ -307,7 +307,7 @@ test("carquet fetch fetches from all sources, logs a line for each, leaves metri
   assert.deepEqual(
     log.map(({ level, source, msg, fetched }) => [level, source, msg, fetched]),
     [
-      [50, "alpha", "source failed", undefined],
+      [50, "alpha", "source failed", 0],
       [30, "beta", "source fetched", 1],
     ],
   );

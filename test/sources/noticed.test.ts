@@ -75,10 +75,8 @@ test("each fault of feeds is a metric, a reason in /readyz, a line on the page o
   deliver("a_20261118.csv", "vin,price\nV1,1\n");
   await fetchFeeds("2026-11-18T13:15:00Z");
   await assertQuiet();
-  assert.match(
-    (await state()).metrics,
-    /^carquet_fetch_source_success_timestamp_seconds\{source="north"\} 1763471700$|^carquet_fetch_source_success_timestamp_seconds\{source="north"\} \d+$/m,
-  );
+  const success = /^carquet_fetch_source_success_timestamp_seconds\{source="north"\} 1794921300$/m;
+  assert.match((await state()).metrics, success);
 
   deliver("a_20261119.csv", "vin,preis\nV1,1\n");
   await fetchFeeds("2026-11-19T13:00:00Z");
@@ -108,7 +106,8 @@ test("each fault of feeds is a metric, a reason in /readyz, a line on the page o
   rmSync(join(queue, "waiting"), { recursive: true });
   mkdirSync(join(queue, "waiting/20261121"), { recursive: true });
   const { code, err } = await carquet(["ingest", "--queue", queue, "--lake", lake]);
-  assert.deepEqual([code, err.includes('"20261121": expected folders named by their days, YYYY-MM-DD')], [1, true]);
+  assert.equal(code, 1);
+  assert.match(err, /20261121.*: expected folders named by their days, YYYY-MM-DD/);
   await assertNoticed("the last ingest failed", /^carquet_ingest_failed 1$/m, "CarquetIngestFailed");
 });
 
@@ -139,8 +138,9 @@ test("the page of sources says which fail and why, and what days wait for and la
   await fetchFeeds();
   const client = await startService(t, lake, { queue });
   const site = await signedInBrowser(t, client);
-  await inAccountsFile(client.accounts, (accounts) =>
-    applyChange(accounts, "operators add", { accountId: client.customer.accountId }),
+  const { accountId } = client.customer;
+  inAccountsFile(client.accounts, (database) =>
+    applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
   );
   const page = await site.open("/operator/sources");
   const text = (await page.locator("main").textContent()) ?? "";
