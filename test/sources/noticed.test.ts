@@ -75,7 +75,7 @@ test("each fault of feeds is a metric, a reason in /readyz, a line on the page o
   deliver("a_20261118.csv", "vin,price\nV1,1\n");
   await fetchFeeds("2026-11-18T13:15:00Z");
   await assertQuiet();
-  const success = /^carquet_fetch_source_success_timestamp_seconds\{source="north"\} 1794921300$/m;
+  const success = /^carquet_fetch_source_success_timestamp_seconds\{source="north"\} 1795007700$/m;
   assert.match((await state()).metrics, success);
 
   deliver("a_20261119.csv", "vin,preis\nV1,1\n");
