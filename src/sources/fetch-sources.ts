@@ -1,3 +1,7 @@
+/**
+ * Fetches the new files of sources into a queue, and closes the days that are complete. A source that fails, or is slow, stops no other, and no day:
+ * each has a limit of time, and so has the fetch.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Cron } from "croner";
 import { DateTime } from "luxon";
