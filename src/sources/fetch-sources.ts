@@ -9,7 +9,13 @@ import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { UserError } from "../base/user-error.ts";
 import { matchPath } from "../connectors/file-pattern.ts";
 import { arrivingDays, closeDay, lastClosedDay, readKnown, withQueueLock } from "./arrivals.ts";
-import { type DayStatus, readFetchStatus, type SourceStatus, writeFetchStatus } from "./fetch-status.ts";
+import {
+  type DayStatus,
+  readFetchStatus,
+  recordingFailure,
+  type SourceStatus,
+  writeFetchStatus,
+} from "./fetch-status.ts";
 import { type Fetch, type FetchResult, type FetchSettings, minuteMs, namesMax, SourceFetch } from "./source-fetch.ts";
 import type { FeedSource, FeedSources } from "./sources-file.ts";
 
@@ -22,40 +28,40 @@ const slowMs = 5000;
  * waiting deliveries.
  */
 export const fetchSources = (file: FeedSources, settings: FetchSettings): Promise<readonly DayStatus[]> =>
-  withQueueLock(settings.queue, async () => {
-    const { queue, now } = settings;
-    const begunMs = performance.now();
-    const today = dayOfTime(now, file);
-    const before = await readFetchStatus(queue);
-    const fetch = { ...settings, today, closed: (await lastClosedDay(queue)) ?? "" };
-    const sources: Record<string, SourceStatus> = {};
-    const error = new UserError(
-      "not fetched in time: expected an end by the limit of the fetch; the next one goes on.",
-    );
-    await withTimeLimit({ ms: timeFor(today, file, settings), error }, (signal) =>
-      startEach(file.sources, async (source) => {
-        const known = before?.sources[source.name];
-        sources[source.name] = await fetchSource(source, fetch, known, signal);
-      }),
-    );
-    const nowMs = now.getTime() + performance.now() - begunMs;
-    const completed: DayStatus[] = [];
-    const waiting: DayStatus[] = [];
-    for (const day of await arrivingDays(queue)) {
-      const status = await dayStatus(day, file, queue);
-      const isDue = Date.parse(status.deadline) <= nowMs;
-      const isComplete = isDue || (day <= dayOfTime(new Date(nowMs), file) && Object.keys(status.missing).length === 0);
-      if (!isComplete || waiting.length > 0) waiting.push(status);
-      else {
-        await closeDay(queue, day);
-        completed.push(status);
-      }
+  withQueueLock(settings.queue, () => recordingFailure(settings.queue, () => fetchAll(file, settings)));
+
+async function fetchAll(file: FeedSources, settings: FetchSettings): Promise<readonly DayStatus[]> {
+  const { queue, now } = settings;
+  const begunMs = performance.now();
+  const today = dayOfTime(now, file);
+  const before = await readFetchStatus(queue);
+  const fetch = { ...settings, today, closed: (await lastClosedDay(queue)) ?? "" };
+  const sources: Record<string, SourceStatus> = {};
+  const error = new UserError("not fetched in time: expected an end by the limit of the fetch; the next one goes on.");
+  await withTimeLimit({ ms: timeFor(today, file, settings), error }, (signal) =>
+    startEach(file.sources, async (source) => {
+      const known = before?.sources[source.name];
+      sources[source.name] = await fetchSource(source, fetch, known, signal);
+    }),
+  );
+  const nowMs = now.getTime() + performance.now() - begunMs;
+  const completed: DayStatus[] = [];
+  const waiting: DayStatus[] = [];
+  for (const day of await arrivingDays(queue)) {
+    const status = await dayStatus(day, file, queue);
+    const isDue = Date.parse(status.deadline) <= nowMs;
+    const isComplete = isDue || (day <= dayOfTime(new Date(nowMs), file) && Object.keys(status.missing).length === 0);
+    if (!isComplete || waiting.length > 0) waiting.push(status);
+    else {
+      await closeDay(queue, day);
+      completed.push(status);
     }
-    const last = completed.at(-1) ?? before?.completed ?? null;
-    const warnings = warningsOf(file);
-    await writeFetchStatus(queue, { at: now.toISOString(), error: null, warnings, sources, waiting, completed: last });
-    return completed;
-  });
+  }
+  const last = completed.at(-1) ?? before?.completed ?? null;
+  const warnings = warningsOf(file);
+  await writeFetchStatus(queue, { at: now.toISOString(), error: null, warnings, sources, waiting, completed: last });
+  return completed;
+}
 
 /** Returns how long a fetch may take: transfers do not hold up a day whose deadline comes meanwhile, or has just passed. */
 function timeFor(today: string, file: FeedSources, { now, times }: FetchSettings): number {

@@ -1,8 +1,10 @@
 /** What the last fetch left in a queue: how each source does, and what its days wait for. Commands, the service and its pages read it. */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFolder, isNotFound, replaceFile } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
+import { messageOf } from "../base/user-error.ts";
 
 export interface SourceStatus {
   /** When a fetch found nothing wrong last; null if none has. */
@@ -60,6 +62,17 @@ export async function writeFetchStatus(queue: string, status: FetchStatus): Prom
 export async function recordFailedFetch(queue: string, error: string): Promise<void> {
   const before = (await readFetchStatus(queue)) ?? { warnings: [], sources: {}, waiting: [], completed: null };
   await writeFetchStatus(queue, { ...before, at: new Date().toISOString(), error });
+}
+
+/** Calls `work`, and records its failure, unless the queue does not exist: a mistyped one is not created. */
+export async function recordingFailure<T>(queue: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    // The reason is reported also if the record cannot be written.
+    if (existsSync(queue)) await recordFailedFetch(queue, messageOf(thrown)).catch(() => undefined);
+    throw thrown;
+  }
 }
 
 /** Returns why a service of this queue is degraded, in a form that everyone may read. */

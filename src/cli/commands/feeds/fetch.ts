@@ -1,10 +1,10 @@
 /** `carquet fetch`: fetches feeds from the sources of a file into a queue, and closes the days that are complete. */
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { messageOf, UserError } from "../../../base/user-error.ts";
+import { UserError } from "../../../base/user-error.ts";
 import { defaultFeedLimits } from "../../../ingest/feed/feed-file.ts";
 import { fetchSources } from "../../../sources/fetch-sources.ts";
-import { type DayStatus, readFetchStatus, recordFailedFetch } from "../../../sources/fetch-status.ts";
+import { type DayStatus, readFetchStatus, recordingFailure } from "../../../sources/fetch-status.ts";
 import { fetchTimes, type SourceReport } from "../../../sources/source-fetch.ts";
 import { readSources } from "../../../sources/sources-file.ts";
 import { logCommand, ScheduledRun } from "../../scheduled.ts";
@@ -35,17 +35,8 @@ export const fetchCommand = (): Command =>
     )
     .action((settings: FetchValues) => {
       const run = new ScheduledRun("fetch", settings.metricsFile);
-      return run.measure(() =>
-        fetchFrom(settings, run).catch(async (thrown: unknown) => {
-          // Sources that fail are in the record already; a mistyped queue is not created for it.
-          if (!(thrown instanceof FailedSources) && existsSync(settings.queue))
-            await recordFailedFetch(settings.queue, messageOf(thrown)).catch(() => undefined);
-          throw thrown;
-        }),
-      );
+      return run.measure(() => fetchFrom(settings, run));
     });
-
-class FailedSources extends UserError {}
 
 /** The wait after the first fault of a source. */
 const retryMs = 1000;
@@ -54,7 +45,7 @@ async function fetchFrom(
   { sources: path, queue, stallMs, ...limits }: FetchValues,
   run: ScheduledRun<"fetch">,
 ): Promise<void> {
-  const file = await readSources(path);
+  const file = await recordingFailure(queue, () => readSources(path));
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (!existsSync(queue)) print(`${queue}: new queue`);
   const failed: string[] = [];
@@ -79,7 +70,7 @@ async function fetchFrom(
   for (const day of waiting) print(`${day.day}: waits until ${day.deadline}${missingText(day, " for")}`);
   for (const warning of warnings) print(`${path}: ${warning}`);
   if (failed.length > 0)
-    throw new FailedSources(`${failed.length} of ${file.sources.length} sources failed: ${failed.sort().join(", ")}.`);
+    throw new UserError(`${failed.length} of ${file.sources.length} sources failed: ${failed.sort().join(", ")}.`);
 }
 
 const missingText = ({ missing }: DayStatus, text: string): string => {
