@@ -16,7 +16,14 @@ import {
   type SourceStatus,
   writeFetchStatus,
 } from "./fetch-status.ts";
-import { type Fetch, type FetchResult, type FetchSettings, minuteMs, namesMax, SourceFetch } from "./source-fetch.ts";
+import {
+  type FetchResult,
+  type FetchRun,
+  type FetchSettings,
+  minuteMs,
+  namesMax,
+  SourceFetch,
+} from "./source-fetch.ts";
 import type { FeedSource, FeedSources } from "./sources-file.ts";
 
 /** Sources that are fetched from at once. One that takes longer than `slowMs` is no longer counted. */
@@ -28,7 +35,7 @@ const slowMs = 5000;
  * waiting deliveries.
  */
 export const fetchSources = (file: FeedSources, settings: FetchSettings): Promise<readonly DayStatus[]> =>
-  withQueueLock(settings.queue, () => recordingFailure(settings.queue, () => fetchAll(file, settings)));
+  withQueueLock(settings.queue, () => recordingFailure(settings.queue, settings.now, () => fetchAll(file, settings)));
 
 async function fetchAll(file: FeedSources, settings: FetchSettings): Promise<readonly DayStatus[]> {
   const { queue, now } = settings;
@@ -58,7 +65,7 @@ async function fetchAll(file: FeedSources, settings: FetchSettings): Promise<rea
     }
   }
   const last = completed.at(-1) ?? before?.completed ?? null;
-  const warnings = warningsOf(file);
+  const warnings = warningsOf(file, now);
   await writeFetchStatus(queue, { at: now.toISOString(), error: null, warnings, sources, waiting, completed: last });
   return completed;
 }
@@ -86,7 +93,7 @@ async function startEach<T>(items: readonly T[], work: (item: T) => Promise<void
 /** Fetches from a source, and reports it. */
 async function fetchSource(
   source: FeedSource,
-  fetch: Fetch,
+  fetch: FetchRun,
   before: SourceStatus | undefined,
   signal: AbortSignal,
 ): Promise<SourceStatus> {
@@ -138,9 +145,9 @@ async function dayStatus(day: string, file: FeedSources, queue: string): Promise
 }
 
 /** Returns a warning if days are complete before files can arrive on them. */
-function warningsOf({ deadline, schedule, timeZone }: FeedSources): readonly string[] {
+function warningsOf({ deadline, schedule, timeZone }: FeedSources, now: Date): readonly string[] {
   const cron = new Cron(schedule, { paused: true, timezone: timeZone });
-  const first = cron.nextRun(`${new Date().getFullYear() + 1}-01-01T00:00:00`);
+  const first = cron.nextRun(`${now.getFullYear() + 1}-01-01T00:00:00`);
   cron.stop();
   const time = first === null ? "" : DateTime.fromJSDate(first, { zone: timeZone }).toFormat("HH:mm");
   if (deadline !== "00:00" && (time === "" || deadline > time)) return [];

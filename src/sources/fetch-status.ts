@@ -20,7 +20,7 @@ export interface SourceStatus {
   readonly changed: readonly string[];
 }
 
-/** A day that waits, or the one that was completed last, and what it lacks, by source. */
+/** A day that waits, or the last complete one, and what it lacks, by source. */
 export interface DayStatus {
   readonly day: string;
   readonly deadline: string;
@@ -59,18 +59,18 @@ export async function writeFetchStatus(queue: string, status: FetchStatus): Prom
 }
 
 /** Records that a fetch failed as a whole, beside what is known from the one before. */
-export async function recordFailedFetch(queue: string, error: string): Promise<void> {
+export async function recordFailedFetch(queue: string, error: string, now: Date): Promise<void> {
   const before = (await readFetchStatus(queue)) ?? { warnings: [], sources: {}, waiting: [], completed: null };
-  await writeFetchStatus(queue, { ...before, at: new Date().toISOString(), error });
+  await writeFetchStatus(queue, { ...before, at: now.toISOString(), error });
 }
 
 /** Calls `work`, and records its failure, unless the queue does not exist: a mistyped one is not created. */
-export async function recordingFailure<T>(queue: string, work: () => Promise<T>): Promise<T> {
+export async function recordingFailure<T>(queue: string, now: Date, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
     // The reason is reported also if the record cannot be written.
-    if (existsSync(queue)) await recordFailedFetch(queue, messageOf(thrown)).catch(() => undefined);
+    if (existsSync(queue)) await recordFailedFetch(queue, messageOf(thrown), now).catch(() => undefined);
     throw thrown;
   }
 }

@@ -93,7 +93,7 @@ const listingStalls = 10;
 export const namesMax = 10;
 
 /** The settings of a fetch, its day in the time zone of the sources, and the last day that can take no file any more; empty if there is none. */
-export type Fetch = FetchSettings & { readonly today: string; readonly closed: string };
+export type FetchRun = FetchSettings & { readonly today: string; readonly closed: string };
 
 /** A connection, and the files that it lists, by path. */
 interface Session {
@@ -118,7 +118,7 @@ export class SourceFetch {
 
   constructor(
     private readonly source: FeedSource,
-    private readonly options: Fetch,
+    private readonly options: FetchRun,
   ) {}
 
   /** Takes each file; after a fault, over a new connection, and the file again after the others. Throws a UserError if the source is left. */

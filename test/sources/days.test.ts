@@ -315,7 +315,7 @@ test("carquet fetch fetches from all sources, logs a line for each, leaves metri
   deliver("alpha/a.csv", "1");
   const again = await carquetHere(["fetch", "--sources", sources, "--queue", queue]);
   assert.equal(again.code, 0);
-  assert.match(again.out, /^alpha: 1 files fetched .*\nalpha: works again; it failed since \d{4}-/);
+  assert.match(again.out, /alpha: 1 files fetched .*\nalpha: works again; it failed since \d{4}-/);
   assert.match(
     readFileSync(metrics, "utf8"),
     /^carquet_fetch_success 0$.*^carquet_fetch_sources_failed 1$.*^carquet_fetch_files 1$/ms,

@@ -28,7 +28,7 @@ function firing(metrics: string, folder: string): readonly string[] {
     path,
     JSON.stringify({ ...file, tests: [{ interval: "1m", input_series: series, promql_expr_test: [failing] }] }),
   );
-  // The difference from the expected samples lists those that there are.
+  // The difference from the expected samples lists the alerts.
   const { stdout, stderr } = spawnSync("promtool", ["test", "rules", path], { encoding: "utf8" });
   const names = [...`${stdout}${stderr}`.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name);
   return [...new Set(names)].sort();

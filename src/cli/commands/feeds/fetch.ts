@@ -45,7 +45,7 @@ async function fetchFrom(
   { sources: path, queue, stallMs, ...limits }: FetchValues,
   run: ScheduledRun<"fetch">,
 ): Promise<void> {
-  const file = await recordingFailure(queue, () => readSources(path));
+  const file = await recordingFailure(queue, new Date(), () => readSources(path));
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (!existsSync(queue)) print(`${queue}: new queue`);
   const failed: string[] = [];

@@ -114,7 +114,8 @@ class FeedJobs {
       if (signal !== null && !this.isStopped) throw new Error(`ended by ${signal}`);
     } catch (thrown) {
       reportFailure(command, thrown);
-      if (command === "fetch") await recordFailedFetch(this.settings.queue, messageOf(thrown)).catch(() => undefined);
+      if (command === "fetch")
+        await recordFailedFetch(this.settings.queue, messageOf(thrown), new Date()).catch(() => undefined);
     } finally {
       clearTimeout(timer);
       this.child = undefined;
