@@ -245,7 +245,7 @@ export class SourceFetch {
       return this.refuse(file, from, `late: ${day} is ingested: expected a file of a day after ${closed}.`, content);
     await checkContent(match.name, from, limits);
     const columns = await columnsOf(match.name, from, limits);
-    this.noteColumns(path, match.dealer, columns);
+    this.noteColumns(path, columns);
     this.result.bytes += await sizeOf(from);
     if (this.isEnded) throw new UserError("not queued: the fetch has ended.");
     this.queueing = this.queueMatch(match, day, from, sha256);
@@ -298,10 +298,12 @@ export class SourceFetch {
     return undefined;
   }
 
-  /** Notes which columns a file lacks that the last one of its dealer had. */
-  private noteColumns(path: string, dealer: string | undefined, columns: readonly string[] | undefined): void {
-    const isOfDealer = (other: string): boolean => matchPath(this.source.pattern, other)?.dealer === dealer;
-    const others = Object.entries(this.known).filter(([other, { fault }]) => fault === null && isOfDealer(other));
+  /** Notes which columns a file lacks that the last one with its name had, but for numbers such as a day, in the same folder. */
+  private noteColumns(path: string, columns: readonly string[] | undefined): void {
+    const shapeOf = (text: string): string => text.replace(/[^/]*$/, (name) => name.replaceAll(/\d+/g, "#"));
+    const others = Object.entries(this.known).filter(
+      ([other, { fault }]) => fault === null && shapeOf(other) === shapeOf(path),
+    );
     const [last] = others.map(([, file]) => file).sort((a, b) => b.arrivedAt.localeCompare(a.arrivedAt));
     const before = this.known[path]?.columns ?? last?.columns;
     const gone = columns && before?.filter((column) => !columns.includes(column));

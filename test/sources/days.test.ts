@@ -143,6 +143,7 @@ test("a file without columns that the one before had is named; further columns a
   const changed: unknown[] = [];
   for (const [day, text] of days) {
     deliver(`alpha/stock_${day}.csv`, text);
+    deliver(`alpha/dealers_${day}.csv`, "name,city\nNorth,Boise");
     changed.push((await fetch()).of.alpha?.changed);
   }
   const message = 'stock_20261118.csv: columns gone: "price": expected those of the file before.';
