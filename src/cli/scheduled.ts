@@ -125,3 +125,9 @@ export function reportFailure(command: ScheduledCommand, thrown: unknown): void 
   if (process.stderr.isTTY) process.stderr.write(`carquet: ${messageOf(thrown)}\n`);
   else logCommand(command, "error", { error: messageOf(thrown) }, "run failed");
 }
+
+/** Reports that a command works again after failures. */
+export function reportRecovery(command: ScheduledCommand): void {
+  if (process.stderr.isTTY) process.stderr.write(`carquet: ${command} works again\n`);
+  else logCommand(command, "info", {}, "works again");
+}

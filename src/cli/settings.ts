@@ -83,7 +83,7 @@ const shared = {
   transfers: { flags: "--transfers <n>", env: "CARQUET_TRANSFERS", default: 4, parse: integerParser(64, 1),
     help: "files that are transferred at once" },
   stallMs: { flags: "--stall-timeout <seconds>", env: "CARQUET_STALL_TIMEOUT", ...inUnits(1000, 30, integerParser(3600, 1)),
-    help: "how long a transfer may bring less than 1 KiB before it is repeated" },
+    help: "how long a transfer may bring less than 64 KiB before it is repeated" },
   s3Endpoint: { flags: "--s3-endpoint <url>", env: "CARQUET_S3_ENDPOINT", parse: urlParser,
     help: "URL of a store that is compatible with Amazon S3, for s3:// locations" },
   account: { flags: "--account <id>", isRequired: true, help: "account id" },

@@ -12,6 +12,9 @@ export interface FtpSettings {
   readonly path: string;
 }
 
+/** The replies of a server to one command. */
+const replyBytesMax = 65_536;
+
 const secured = { explicit: true, implicit: "implicit", none: false } as const;
 
 /** Connects to a server. `stallMs` is how long the connection may be idle; the signal ends it. */
@@ -23,6 +26,7 @@ export async function connectFtp(
 ): Promise<Connector> {
   const client = new Client(stallMs);
   signal.addEventListener("abort", () => client.close(), { once: true });
+  limitReplies(client);
   await orFault(client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }));
   return {
     locationOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
@@ -43,6 +47,16 @@ export async function connectFtp(
         .catch((thrown: unknown) => content.destroy(faultOfReply(thrown)));
       return { offset: 0, bytes: undefined, tag: undefined, content };
     },
+  };
+}
+
+/** Ends the connection of a server whose reply has no end: the client would wait for it. Its log has all commands and replies. */
+function limitReplies({ ftp }: Client): void {
+  let received = 0;
+  ftp.log = (text) => {
+    received = text.startsWith("> ") ? 0 : received + text.length;
+    if (received > replyBytesMax)
+      ftp.closeWithError(new Error(`reply too long: expected at most ${replyBytesMax} bytes`));
   };
 }
 

@@ -2,8 +2,10 @@
  * Files of a web server, such as a CDN or the HTTP gateway of an object store: below a URL, or one at it. Interrupted files are resumed by `Range`
  * with `If-Range`; a server without ranges sends them again from the start. Messages never show the query of a URL, or one that is secret.
  */
+import { lookup } from "node:dns/promises";
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
+import { hostOf, isPublicAddress } from "../base/addresses.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from "./connector.ts";
 
@@ -89,9 +91,17 @@ async function requestFile(
     await response.body?.cancel();
     const next = redirectTarget(target, at, location);
     if (next.origin !== at.origin) authorization = undefined;
+    if (next.hostname !== at.hostname && !(await isPrivate(url)) && (await isPrivate(next)))
+      throw new UserError(`${location}: redirects to ${next.host}, which is not public: expected a public server.`);
     at = next;
   }
   throw new UserError(`${location}: too many redirects: expected at most ${redirectsMax}.`);
+}
+
+/** Returns whether a server is not on the internet. One whose name cannot be resolved cannot be reached either. */
+async function isPrivate(url: URL): Promise<boolean> {
+  const found = await lookup(hostOf(url), { all: true }).catch(() => []);
+  return !found.every(({ address }) => isPublicAddress(address));
 }
 
 /** Returns the URL of a redirect. Messages never show its path and query, which can be secret. */

@@ -4,15 +4,19 @@ import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../base/files.ts";
+import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from "./connector.ts";
 
-/** What counts as progress: sources can send a byte now and then. */
+/** What counts as progress of attempts: sources can send a byte now and then. */
 const progressBytesMin = 1024;
 
+/** What a transfer brings at least while it could stall: one that drips would take as long as it likes. */
+const stallBytesMin = 65_536;
+
 export interface TransferOptions {
-  /** How long a transfer may bring no kibibyte before it is repeated. */
+  /** How long a transfer may bring less than 64 KiB before it is repeated. */
   readonly stallMs: number;
   /** The wait after the first failure, by default a quarter of a second; it doubles with each further one. */
   readonly retryMs?: number;
@@ -22,6 +26,8 @@ export interface TransferOptions {
 
 export interface ReceiveOptions extends ReadFrom {
   readonly stallMs: number;
+  /** Ends the transfer. */
+  readonly signal?: AbortSignal;
   /** The size of the file if the source does not state it when it opens the file. */
   readonly bytes?: number | undefined;
   /** Called before content is received. */
@@ -71,7 +77,7 @@ export function receive(
   options: ReceiveOptions,
 ): Promise<OpenedFile | "unchanged" | undefined> {
   const location = source.locationOf(path);
-  return withStallTimeout(location, options.stallMs, async (signal, onBytes) => {
+  const transfer = async (signal: AbortSignal, onBytes: (bytes: number) => void) => {
     if (options.bytes !== undefined) options.checkSize(options.bytes);
     const opened = await source.read(path, options, signal);
     if (opened === undefined || opened === "unchanged") return opened;
@@ -87,7 +93,8 @@ export function receive(
     });
     requireWhole(location, bytes, await sizeOf(target), failure);
     return opened;
-  });
+  };
+  return withStallTimeout(location, options.stallMs, transfer, options.signal);
 }
 
 function requireWhole(location: string, expected: number | undefined, found: number, failure?: unknown): void {
@@ -113,38 +120,36 @@ async function* checkedContent(
 }
 
 /**
- * Calls `work` with a signal that is aborted when `stallMs` pass in which it has not reported `transferProgressBytes`: a source that sends a
- * byte now and then has stalled too.
+ * Calls `work` with a signal that is aborted when `stallMs` pass in which it has not reported `stallBytesMin`, or by another signal, whose reason is
+ * thrown then.
  */
-export async function withStallTimeout<T>(
+export function withStallTimeout<T>(
   location: string,
   stallMs: number,
   work: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  const controller = new AbortController();
-  const stalled = new TransferFault(`${location}: stalled: expected more data within ${stallMs / 1000} seconds.`);
-  const timer = setTimeout(() => controller.abort(stalled), stallMs);
-  // A `fetch` stream whose request has been garbage-collected can end silently and ignore the signal.
-  const aborted = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener("abort", () => reject(stalled), { once: true });
+  const error = new TransferFault(`${location}: stalled: expected more data within ${stallMs / 1000} seconds.`);
+  return withTimeLimit({ ms: stallMs, error, signal }, async (limited, restart) => {
+    let received = 0;
+    const onBytes = (bytes: number): void => {
+      received += bytes;
+      if (received < stallBytesMin) return;
+      received = 0;
+      restart();
+    };
+    // Ends the streams that an error leaves.
+    const controller = new AbortController();
+    limited.addEventListener("abort", () => controller.abort(limited.reason), { once: true });
+    try {
+      // A `fetch` stream whose request has been garbage-collected can end silently and ignore the signal.
+      return await orAborted(limited, work(controller.signal, onBytes));
+    } catch (thrown) {
+      throw isExplained(thrown) ? thrown : new TransferFault(`${location}: ${messageOf(thrown)}`);
+    } finally {
+      controller.abort();
+    }
   });
-  let received = 0;
-  const onBytes = (bytes: number): void => {
-    received += bytes;
-    if (received < progressBytesMin) return;
-    received = 0;
-    timer.refresh();
-  };
-  try {
-    return await Promise.race([work(controller.signal, onBytes), aborted]);
-  } catch (thrown) {
-    if (controller.signal.aborted) throw stalled;
-    if (isExplained(thrown)) throw thrown;
-    throw new TransferFault(`${location}: ${messageOf(thrown)}`);
-  } finally {
-    clearTimeout(timer);
-    controller.abort();
-  }
 }
 
 /** Returns whether an error explains itself, unlike the failure of a connection. */

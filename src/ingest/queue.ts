@@ -7,11 +7,12 @@
  * that fails stays, and later days wait for it, because a day cannot follow a later one.
  */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDay } from "../base/day.ts";
 import { createFolder, isNotFound, replaceFile, sha256Of } from "../base/files.ts";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { currentManifest } from "../lake/manifest.ts";
 import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
 import { type IngestOptions, ingest } from "./ingest.ts";
@@ -42,6 +43,8 @@ const folders: readonly Folder[] = ["waiting", "ingested", "refused"];
  * delivery that cannot be ingested, which stays with all later ones.
  */
 export async function ingestQueue(lake: string, queue: string, options: QueueOptions): Promise<boolean> {
+  if (!existsSync(queue))
+    throw new UserError(`${queue}: not found: expected the folder of a queue, as "carquet fetch" creates it.`);
   for (const folder of folders) await createFolder(join(queue, folder));
   let hasPublished = false;
   for (const day of await daysIn(queue, "waiting")) {
@@ -49,19 +52,31 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
     hasPublished ||= event.outcome === "ingested";
     options.onDelivery({ ...event, ...(await moved(queue, event)) });
   }
-  return hasPublished;
+  const others = await misnamedIn(queue);
+  if (others.length === 0) return hasPublished;
+  const names = others.slice(0, 10).map((name) => `"${printable(name, 40)}"`);
+  throw new UserError(
+    `${join(queue, "waiting")}: ${names.join(", ")}: expected folders named by their days, YYYY-MM-DD; while one is copied, it begins with "." or ends with .part or .tmp.`,
+  );
 }
+
+/** Returns the names in `waiting` that are no days, without those of deliveries that are being copied. */
+const misnamedIn = async (queue: string): Promise<readonly string[]> =>
+  (await namesIn(queue, "waiting")).filter((name) => !isDay(name) && !/^\.|\.(?:part|partial|tmp)$/.test(name));
 
 /** Counts the deliveries of a queue that wait, and those that were refused and have not been removed since. */
 export const countQueue = async (queue: string): Promise<{ readonly waiting: number; readonly refused: number }> => ({
-  waiting: (await daysIn(queue, "waiting")).length,
+  waiting: (await daysIn(queue, "waiting")).length + (await misnamedIn(queue)).length,
   refused: (await daysIn(queue, "refused")).length,
 });
 
-/** Returns the days of the deliveries in a folder, in order. A delivery that is being copied has another name. */
-async function daysIn(queue: string, folder: Folder): Promise<readonly string[]> {
+/** Returns the days of the deliveries in a folder, in order. */
+const daysIn = async (queue: string, folder: Folder): Promise<readonly string[]> =>
+  (await namesIn(queue, folder)).filter(isDay);
+
+async function namesIn(queue: string, folder: Folder): Promise<readonly string[]> {
   try {
-    return (await readdir(join(queue, folder))).filter(isDay).sort();
+    return (await readdir(join(queue, folder))).sort();
   } catch (thrown) {
     if (isNotFound(thrown)) return [];
     throw thrown;

@@ -27,6 +27,8 @@ export interface KnownFile {
   readonly day: string;
   /** Why it is in quarantine. */
   readonly fault: string | null;
+  /** The names of its columns, if it is a text with a header. */
+  readonly columns?: readonly string[];
 }
 
 export type KnownFiles = Readonly<Record<string, KnownFile>>;
@@ -122,22 +124,31 @@ export async function lastClosedDay(queue: string): Promise<string | undefined> 
     .at(-1);
 }
 
-/** Moves the days that are complete to `waiting`, in their order. Returns them. Throws a UserError if the queue has another folder of such a day. */
-export async function closeDays(
-  queue: string,
-  isComplete: (day: string) => Promise<boolean>,
-): Promise<readonly string[]> {
-  const closed: string[] = [];
-  for (const day of (await namesIn(queue, "arriving")).filter(isDay).sort()) {
-    if (!(await isComplete(day))) break;
-    const target = join(queue, "waiting", day);
-    if (existsSync(target)) throw new UserError(`${target} exists: expected no folder of a day that is fetched.`);
-    await createFolder(dirname(target));
-    await rename(join(queue, "arriving", day), target);
-    for (const folder of ["waiting", "arriving"]) await syncToDisk(join(queue, folder));
-    closed.push(day);
-  }
-  return closed;
+/**
+ * Moves a day that waits to be ingested back to those that take files, for one that is late or corrected. Returns false if it does not wait, or an
+ * ingest has begun with it: that fails, and nothing is lost, if it begins meanwhile.
+ */
+export async function reopenDay(queue: string, day: string): Promise<boolean> {
+  const from = join(queue, "waiting", day);
+  const to = join(queue, "arriving", day);
+  if (existsSync(to)) return true;
+  if (!existsSync(from) || existsSync(join(queue, "ingested", `${day}.sha256`))) return false;
+  await createFolder(dirname(to));
+  await rename(from, to);
+  return true;
+}
+
+/** Returns the days that take files, in order. */
+export const arrivingDays = async (queue: string): Promise<readonly string[]> =>
+  (await namesIn(queue, "arriving")).filter(isDay).sort();
+
+/** Moves a complete day to `waiting`. Throws a UserError if the queue has another folder of it. */
+export async function closeDay(queue: string, day: string): Promise<void> {
+  const target = join(queue, "waiting", day);
+  if (existsSync(target)) throw new UserError(`${target} exists: expected no folder of a day that is fetched.`);
+  await createFolder(dirname(target));
+  await rename(join(queue, "arriving", day), target);
+  for (const folder of ["waiting", "arriving"]) await syncToDisk(join(queue, folder));
 }
 
 async function namesIn(queue: string, folder: string): Promise<readonly string[]> {

@@ -41,6 +41,7 @@ import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.ts
 import { ingestDayPage, qualityDownload, qualityPage } from "./operator/ingest-page.tsx";
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
+import { sourcesPage } from "./operator/sources-page.tsx";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
 import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
@@ -124,6 +125,7 @@ function addSearchRoutes(router: Router<RequestState>, services: SiteServices): 
 function addOperatorRoutes(router: Router<RequestState>, services: SiteServices): void {
   addOperatorPage(router, services, ["/operator", deliveriesPage(services)]);
   addOperatorForm(router, services, ["/operator/release", releaseFeedByForm(services)]);
+  addOperatorPage(router, services, ["/operator/sources", sourcesPage(services)]);
   addOperatorPage(router, services, ["/operator/service", servicePage(services)]);
   addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
   addOperatorForm(router, services, ["/operator/accounts", createAccountByForm(services)]);

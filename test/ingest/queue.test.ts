@@ -31,7 +31,8 @@ async function run(mappedDay?: MappedDay): Promise<readonly QueueEvent[]> {
 const namesIn = (folder: string): readonly string[] => readdirSync(join(queue, folder)).sort();
 const asOf = async (): Promise<string | undefined> => (await currentManifest(lake))?.as_of;
 
-test("an empty queue is created, and nothing happens", async () => {
+test("a queue without deliveries gets its folders, and nothing happens", async () => {
+  mkdirSync(queue);
   assert.deepEqual(await run(), []);
   assert.deepEqual(readdirSync(queue).sort(), ["ingested", "refused", "waiting"]);
 });

@@ -5,7 +5,7 @@ import { UsageError } from "../../base/user-error.ts";
 import { connectorAt } from "../../connectors/location.ts";
 import { Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
-import { commandProgress, reportFailure, ScheduledRun } from "../scheduled.ts";
+import { commandProgress, reportFailure, reportRecovery, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -68,11 +68,14 @@ function followOnce(follower: Follower, { metricsFile }: FollowValues): Promise<
 /** Follows until a signal ends the process: it can be ended at any moment. Failures are printed, and repeated at the next check. */
 async function followForever(follower: Follower, settings: FollowValues): Promise<never> {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
-  for (;;) {
+  for (let hasFailed = false; ; ) {
     try {
       const followed = await followOnce(follower, settings);
+      if (hasFailed) reportRecovery("follow");
+      hasFailed = false;
       if (followed !== undefined) printFollowed(followed, settings);
     } catch (thrown) {
+      hasFailed = true;
       reportFailure("follow", thrown);
     }
     await sleep(settings.intervalMs);

@@ -1,6 +1,6 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes them, and reports what happened to the rows of each day. */
 import { Command } from "commander";
-import { messageOf, UsageError } from "../../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../../base/user-error.ts";
 import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
 import { readDealerList } from "../../ingest/feed/dealer-list.ts";
 import {
@@ -68,7 +68,7 @@ export const ingestCommand = (): Command =>
 
 async function ingestWhere(path: string | undefined, settings: IngestValues, run: IngestRun): Promise<void> {
   const { queue } = settings;
-  if (path !== undefined && queue === undefined) return ingestFrom(path, settings, run);
+  if (path !== undefined && queue === undefined) return void (await ingestFrom(path, settings, run));
   if (path === undefined && queue !== undefined)
     return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings, run));
   throw new UsageError("Invalid arguments: expected either a path or --queue.");
@@ -89,7 +89,7 @@ async function recordingEnd(lake: string, queue: string, work: () => Promise<voi
 }
 
 /** Ingests the deliveries at a path. */
-const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<void> =>
+const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<unknown> =>
   reporting(settings, run, async (options, mappedDay) => {
     const { mapping } = options;
     const isInColumn =
@@ -103,7 +103,7 @@ const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promi
 /** Ingests the deliveries of a queue, then removes expired days. */
 async function ingestWaiting(queue: string, settings: IngestValues, run: IngestRun): Promise<void> {
   let hasPublished = false;
-  await reporting(settings, run, async (options, mappedDay) => {
+  const refused = await reporting(settings, run, async (options, mappedDay) => {
     const onDelivery = (event: QueueEvent): void => {
       const lines = queueLines(event);
       if (lines.length > 0) printResult(event, lines, settings.json);
@@ -112,19 +112,21 @@ async function ingestWaiting(queue: string, settings: IngestValues, run: IngestR
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
   if (hasPublished) await vacuumLake(settings);
+  if (refused.length > 0) throw new UserError(`Published without ${refused.length} files: ${refused.join("; ")}`);
 }
 
-/** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. */
+/** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. Returns the files that were refused. */
 async function reporting(
   settings: IngestValues,
   run: IngestRun,
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { mapping: path, preset: presetName, dealers, ...values } = settings;
   // A variable that a deployment passes on can be empty.
   const mapping = path === undefined || path === "" ? presetOf(presetName) : await readMapping(path);
   const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
+  const refused: string[] = [];
   const options: IngestOptions = {
     ...values,
     limits: values,
@@ -136,11 +138,13 @@ async function reporting(
     onDay: (report) => {
       progress.end();
       addReport(run, report);
+      refused.push(...report.remarks.filter((remark) => remark.startsWith("refused file: ")));
       printResult({ outcome: "published", ...report }, reportLines(report), settings.json);
     },
   };
   try {
     await work(options, mappedDay);
+    return refused;
   } finally {
     progress.end();
   }

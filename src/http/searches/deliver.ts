@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { AttemptRecord, MessagePosition, SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import type { Clock } from "../../accounts/clock.ts";
+import { hostOf, isPublicAddress } from "../../base/addresses.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { AccountSlots } from "../../db/account-slots.ts";
@@ -15,7 +16,7 @@ import { compareVersions } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { CallOperation } from "../internal-calls.ts";
-import { hostOf, isPublicAddress, type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
+import { type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
 
 /** The pauses before a message is posted again; after the last one, messages of the search stop. */
 const retryDelaysMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000] as const;

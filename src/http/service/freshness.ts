@@ -9,12 +9,15 @@ import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts
 import { manifestPath } from "../../lake/manifest.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { nextDayOf, type PublishedDay, readPublishedDay } from "../../serving/published-day.ts";
+import { type FetchStatus, fetchFaults, readFetchStatus } from "../../sources/fetch-status.ts";
 
 /** How often the record of the last ingest is read. */
 const recordPollMs = 1_000;
 
 export interface FreshnessOptions {
   readonly lake: string;
+  /** The queue that sources are fetched into beside the service; undefined if there is none. */
+  readonly queue: string | undefined;
   readonly logger: Logger;
   /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. By default that follows from the published days. */
   readonly overdueMs: number | undefined;
@@ -41,6 +44,7 @@ export interface FreshnessReport {
 
 export class Freshness {
   private record: IngestRecord | undefined;
+  private fetched: FetchStatus | undefined;
   private publication: { readonly version: string; readonly atMs: number } | undefined;
   private brought: PublishedDay | undefined;
   private reading: Promise<void> | undefined;
@@ -63,6 +67,10 @@ export class Freshness {
     return this.record;
   }
 
+  get lastFetch(): FetchStatus | undefined {
+    return this.fetched;
+  }
+
   get hasFailed(): boolean {
     return this.record?.error != null;
   }
@@ -76,6 +84,7 @@ export class Freshness {
     return [
       ...(this.hasFailed ? ["the last ingest failed"] : []),
       ...(this.isOverdue ? [`no delivery after ${this.current.asOf}`] : []),
+      ...(this.fetched === undefined ? [] : fetchFaults(this.fetched)),
     ];
   }
 
@@ -143,6 +152,7 @@ export class Freshness {
         else logger.error({ ...rest, error }, "ingest failed");
       }
       this.record = record;
+      if (this.options.queue !== undefined) this.fetched = await readFetchStatus(this.options.queue);
       await this.readPublication();
     } catch (thrown) {
       logger.warn({ error: messageOf(thrown) }, "record of the last ingest not readable");

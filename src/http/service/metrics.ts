@@ -9,6 +9,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import { buildLabels, buildMetric } from "../../db/build-info.ts";
 import type { ResponseCache } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
+import type { FetchStatus, SourceStatus } from "../../sources/fetch-status.ts";
 import type { Middleware, RequestState, Routes } from "../context.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
@@ -50,6 +51,9 @@ const readings: readonly Reading[] = [
   ["carquet_ingest_end_timestamp_seconds", "gauge",   "When the last ingest ended, as Unix time; 0 if it left no record.", ({ freshness }) => Date.parse(freshness.lastIngest?.at ?? "1970-01-01") / 1000],
   ["carquet_ingest_deliveries_waiting",    "gauge",   "Deliveries that waited in the queue when the last ingest ended.",  ({ freshness }) => freshness.lastIngest?.waiting ?? 0],
   ["carquet_ingest_deliveries_refused",    "gauge",   "Deliveries in the queue that the lake could not take.",            ({ freshness }) => freshness.lastIngest?.refused ?? 0],
+  ["carquet_fetch_failed",                 "gauge",   "1 if the last fetch beside the service failed as a whole, else 0.", ({ freshness }) => Number(freshness.lastFetch?.error != null)],
+  ["carquet_fetch_last_timestamp_seconds", "gauge",   "When the last fetch beside the service began, as Unix time; 0 if there was none.", ({ freshness }) => Date.parse(freshness.lastFetch?.at ?? "1970-01-01") / 1000],
+  ["carquet_fetch_days_waiting",           "gauge",   "Days that wait for files of sources, or for their deadline.",      ({ freshness }) => freshness.lastFetch?.waiting.length ?? 0],
   ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
@@ -57,6 +61,23 @@ const readings: readonly Reading[] = [
   ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
   ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
   ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was disabled.",                           ({ current }) => current.fallbacks],
+];
+
+type SourceReading = readonly [
+  name: string,
+  help: string,
+  read: (source: SourceStatus, name: string, fetch: FetchStatus) => number,
+];
+
+/** Values of each source that is fetched beside the service. */
+// biome-ignore format: a table is read by its columns
+const sourceReadings: readonly SourceReading[] = [
+  ["carquet_fetch_source_success_timestamp_seconds", "When a fetch from a source succeeded last, as Unix time; 0 if none has.", ({ succeededAt }) => Date.parse(succeededAt ?? "1970-01-01") / 1000],
+  ["carquet_fetch_source_failed",            "1 if the last fetch from a source failed, else 0.",                   ({ failedSince }) => Number(failedSince !== null)],
+  ["carquet_fetch_source_files_waiting",     "Files of a source that are too young, or in days that are not complete.", ({ waiting }) => waiting],
+  ["carquet_fetch_source_files_quarantined", "Files of a source that came on the day of the fetch, and are broken or late.", ({ quarantined }) => Object.keys(quarantined).length],
+  ["carquet_fetch_source_files_changed",     "Files in the last fetch that lack columns of those before.",          ({ changed }) => changed.length],
+  ["carquet_fetch_source_incomplete",        "1 if the day completed last lacks files of a source, else 0.",        (_, name, { completed }) => Number(Object.keys(completed?.missing ?? {}).includes(name))],
 ];
 
 type Observation = readonly [name: string, type: "histogram" | "gauge", help: string, labels?: readonly string[]];
@@ -81,6 +102,7 @@ export const metricTable: readonly (readonly [name: string, type: string, labels
       ([name, type, help, labels = []]) => [name, type, labels, help] as const,
     ),
     ...readings.map(([name, type, help]) => [name, type, [], help] as const),
+    ...sourceReadings.map(([name, help]) => [name, "gauge", ["source"], help] as const),
   ];
 
 /** Upper bounds of histogram buckets. */
@@ -123,6 +145,20 @@ export class Metrics {
           },
         });
     }
+    for (const [name, help, read] of sourceReadings)
+      new Gauge({
+        name,
+        help,
+        labelNames: ["source"],
+        registers: [this.registry],
+        collect() {
+          this.reset();
+          const fetch = sources.freshness.lastFetch;
+          if (fetch === undefined) return;
+          for (const [source, status] of Object.entries(fetch.sources))
+            this.set({ source }, read(status, source, fetch));
+        },
+      });
     const [name, , help, labelNames] = observations.version;
     new Gauge({
       name,

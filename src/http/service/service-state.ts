@@ -110,6 +110,8 @@ export interface ServeOptions
   readonly photos?: PhotoMode;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
+  /** The queue that sources are fetched into beside the service; none by default. */
+  readonly queue?: string;
   /** The sources whose feeds are fetched beside the service; none by default. */
   readonly sourceMappings?: SourceMappings;
   /** Adds the middleware of the web application; none by default. */
@@ -263,8 +265,9 @@ export const closeState = (state: AppState): Promise<unknown> => {
   return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };
 
-const freshnessOptions = ({ lake, logger, overdueMs, clock = systemClock }: ServeOptions): FreshnessOptions => ({
+const freshnessOptions = ({ lake, queue, logger, overdueMs, clock = systemClock }: ServeOptions): FreshnessOptions => ({
   lake,
+  queue,
   logger,
   overdueMs,
   now: () => clock.wallMs(),

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import type { Row } from "../../base/json.ts";
+import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
@@ -91,7 +92,7 @@ export async function runQueryTool(
   const statements = decodeBody("runSql", JSON.stringify(body));
   const { data_version, as_of } = await current.use(async ({ meta }) => meta);
   const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const error = refuse("deadline_exceeded", { seconds: deadlineMs / 1000 });
   try {
     const path = join(folder, "result");
     const output = {
@@ -103,13 +104,12 @@ export async function runQueryTool(
       rowsMax,
       memory: exportMemory,
     } as const;
-    await runStatement({ ...statements, ...output }, AbortSignal.any([signal, deadline]));
+    const task = { ...statements, ...output };
+    await withTimeLimit({ ms: deadlineMs, error, signal }, (limited) => runStatement(task, limited));
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;
     return resultOfAnswer({ data, meta: { data_version, as_of } }, options);
-  } catch (thrown) {
-    throw deadline.aborted ? refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }) : thrown;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -13,6 +13,7 @@ import { type Visitor, visitorOf } from "../shell/visitor.ts";
 
 const pages = [
   { path: "/operator", text: "Deliveries" },
+  { path: "/operator/sources", text: "Sources" },
   { path: "/operator/feeds", text: "New feed" },
   { path: "/operator/accounts", text: "Accounts" },
   { path: "/operator/service", text: "Service" },

@@ -9,12 +9,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import {
-  documentBytesMax,
-  fetchPublic,
-  isPublicAddress,
-  requestPublic,
-} from "../../../src/http/service/public-requests.ts";
+import { isPublicAddress } from "../../../src/base/addresses.ts";
+import { documentBytesMax, fetchPublic, requestPublic } from "../../../src/http/service/public-requests.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../../support/scope.ts";
 

@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-file.ts";
-import { fetchSources, type SourceReport } from "../../../src/sources/fetch-sources.ts";
+import { fetchSources } from "../../../src/sources/fetch-sources.ts";
+import type { DayStatus } from "../../../src/sources/fetch-status.ts";
+import { type FetchTimes, fetchTimes, type SourceReport } from "../../../src/sources/source-fetch.ts";
 import { readSources } from "../../../src/sources/sources-file.ts";
 import { temporaryFolder } from "../lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
@@ -13,7 +15,7 @@ export interface Fetching {
   /** Writes `sources.yaml`; returns its path. */
   readonly writeSources: (sources: object, more?: object) => string;
   /** Fetches; returns the report of each source by name, and the days that are complete. */
-  readonly fetch: (at?: string, limits?: Partial<FeedLimits>) => Promise<Fetched>;
+  readonly fetch: (at?: string, limits?: Partial<FeedLimits & FetchTimes>) => Promise<Fetched>;
   /** Returns the paths of files in a folder of the queue. */
   readonly filesIn: (folder: string) => readonly string[];
   readonly textOf: (path: string) => string;
@@ -21,6 +23,7 @@ export interface Fetching {
 
 export interface Fetched {
   readonly days: readonly string[];
+  readonly completed: readonly DayStatus[];
   readonly of: Readonly<Record<string, SourceReport>>;
 }
 
@@ -44,11 +47,13 @@ export async function fetchingIn(scope: Scope): Promise<Fetching> {
         retryMs: 5,
         now: new Date(at),
         limits: { ...defaultFeedLimits, ...limits },
+        times: { ...fetchTimes, ...limits },
       };
       const onSource = (report: SourceReport): void => {
         of[report.source] = report;
       };
-      return { days: await fetchSources(await readSources(path), { ...settings, onSource }), of };
+      const completed = await fetchSources(await readSources(path), { ...settings, onSource });
+      return { days: completed.map(({ day }) => day), completed, of };
     },
     filesIn: (name) => {
       try {

@@ -83,7 +83,7 @@ class FtpSession {
     if (name === "USER") this.user = argument;
     if (name === "USER") return this.reply("331 password");
     if (name === "PASS") this.isLoggedIn = this.user === "carquet" && argument === "secret";
-    if (name === "PASS") return this.reply(this.isLoggedIn ? "230 welcome" : "530 wrong password");
+    if (name === "PASS") return this.reply(this.isLoggedIn ? "230 welcome" : `530 wrong password: ${argument}`);
     if (name === "FEAT") return this.reply("211-Features\r\n MLST type*;size*;modify*;\r\n EPSV\r\n211 end");
     if (["TYPE", "OPTS", "PBSZ", "PROT", "STRU"].includes(name)) return this.reply("200 ok");
     if (!this.isLoggedIn) return this.reply("530 log in");

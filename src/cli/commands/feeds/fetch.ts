@@ -1,8 +1,11 @@
 /** `carquet fetch`: fetches feeds from the sources of a file into a queue, and closes the days that are complete. */
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { UserError } from "../../../base/user-error.ts";
 import { defaultFeedLimits } from "../../../ingest/feed/feed-file.ts";
-import { fetchSources, type SourceReport } from "../../../sources/fetch-sources.ts";
+import { fetchSources } from "../../../sources/fetch-sources.ts";
+import { type DayStatus, readFetchStatus, recordingFailure } from "../../../sources/fetch-status.ts";
+import { fetchTimes, type SourceReport } from "../../../sources/source-fetch.ts";
 import { readSources } from "../../../sources/sources-file.ts";
 import { logCommand, ScheduledRun } from "../../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
@@ -42,31 +45,48 @@ async function fetchFrom(
   { sources: path, queue, stallMs, ...limits }: FetchValues,
   run: ScheduledRun<"fetch">,
 ): Promise<void> {
-  const file = await readSources(path);
+  const file = await recordingFailure(queue, new Date(), () => readSources(path));
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (!existsSync(queue)) print(`${queue}: new queue`);
   const failed: string[] = [];
   const onSource = (report: SourceReport): void => {
-    const { source, error, fetched = 0, quarantined = {}, bytes = 0 } = report;
+    const { source, error, fetched = 0, quarantined = {}, changed = [], bytes = 0 } = report;
     const broken = Object.keys(quarantined).length;
-    const isFailed = error !== undefined || broken > 0;
+    const isFailed = error !== undefined || broken + changed.length > 0;
     if (isFailed) failed.push(source);
     run.add({ sources_failed: Number(isFailed), files: fetched, bytes, quarantined: broken, completed: 0 });
-    for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
+    for (const line of reportLines(report)) print(line);
     logCommand("fetch", isFailed ? "error" : "info", report, isFailed ? "source failed" : "source fetched");
   };
-  const settings = { queue, stallMs, retryMs, now: new Date(), limits: { ...defaultFeedLimits, ...limits }, onSource };
+  const times = { retryMs, times: fetchTimes, now: new Date() };
+  const settings = { queue, stallMs, ...times, limits: { ...defaultFeedLimits, ...limits }, onSource };
   const days = await fetchSources(file, settings);
   run.add({ sources_failed: 0, files: 0, bytes: 0, quarantined: 0, completed: days.length });
-  for (const day of days) process.stdout.write(`${day}: complete\n`);
+  for (const day of days) {
+    print(`${day.day}: complete${missingText(day, " at its deadline, without")}`);
+    if (Object.keys(day.missing).length > 0) logCommand("fetch", "error", day, "day incomplete");
+  }
+  const { waiting = [], warnings = [] } = (await readFetchStatus(queue)) ?? {};
+  for (const day of waiting) print(`${day.day}: waits until ${day.deadline}${missingText(day, " for")}`);
+  for (const warning of warnings) print(`${path}: ${warning}`);
   if (failed.length > 0)
     throw new UserError(`${failed.length} of ${file.sources.length} sources failed: ${failed.sort().join(", ")}.`);
 }
 
+const missingText = ({ missing }: DayStatus, text: string): string => {
+  const sources = Object.entries(missing).map(([source, what]) => `${source} (${what})`);
+  return sources.length === 0 ? "" : `${text} ${sources.join("; ")}`;
+};
+
 /** Formats the report of a source: a line of totals, then one per broken file. */
-function reportLines({ source, error, ...report }: SourceReport): readonly string[] {
-  if (error !== undefined) return [`${source}: failed: ${error}`];
-  const { fetched = 0, unchanged = 0, unsettled = 0, quarantined = {}, bytes = 0 } = report;
+function reportLines({ source, error, failedSince, ...report }: SourceReport): readonly string[] {
+  const { fetched = 0, unchanged = 0, unsettled = 0, quarantined = {}, changed = [], bytes = 0 } = report;
   return [
-    `${source}: ${fetched} files fetched (${bytes} bytes), ${unchanged} unchanged, ${unsettled} too young`,
+    error === undefined
+      ? `${source}: ${fetched} files fetched (${bytes} bytes), ${unchanged} unchanged, ${unsettled} too young`
+      : `${source}: failed: ${error}`,
+    ...(failedSince === undefined ? [] : [`${source}: works again; it failed since ${failedSince}`]),
     ...Object.entries(quarantined).map(([path, reason]) => `${source}: quarantine: ${path}: ${reason}`),
+    ...changed.map((message) => `${source}: ${message}`),
   ];
 }

@@ -10,9 +10,12 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { Cron } from "croner";
 import { programPath } from "../../../base/project-files.ts";
+import { messageOf } from "../../../base/user-error.ts";
 import { yieldResources } from "../../../base/worker-threads.ts";
 import { countQueue } from "../../../ingest/queue.ts";
+import { recordFailedFetch } from "../../../sources/fetch-status.ts";
 import { mappingsOfSources } from "../../../sources/save-mapping.ts";
+import { fetchTimes, minuteMs } from "../../../sources/source-fetch.ts";
 import { readSources } from "../../../sources/sources-file.ts";
 import { memoryParser } from "../../option-parsers.ts";
 import { reportFailure, type ScheduledCommand } from "../../scheduled.ts";
@@ -107,13 +110,19 @@ class FeedJobs {
       env: { ...process.env, CARQUET_METRICS_FILE: metricsFile },
     });
     this.child = child;
+    // A fetch ends its transfers; one that does not, such as by a defect of a client, would hold up all days.
+    const timer =
+      command === "fetch" ? setTimeout(() => child.kill("SIGKILL"), fetchTimes.fetchMs + minuteMs) : undefined;
     try {
       if (child.pid !== undefined) yieldResources(child.pid);
       const [, signal] = await once(child, "exit");
       if (signal !== null && !this.isStopped) throw new Error(`ended by ${signal}`);
     } catch (thrown) {
       reportFailure(command, thrown);
+      if (command === "fetch")
+        await recordFailedFetch(this.settings.queue, messageOf(thrown), new Date()).catch(() => undefined);
     } finally {
+      clearTimeout(timer);
       this.child = undefined;
     }
   }

@@ -1,0 +1,123 @@
+/** Sources that never end: each is left in time, and neither other sources nor the deadline of a day wait for it. */
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { readFetchStatus } from "../../src/sources/fetch-status.ts";
+import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+
+/** Starts a server that answers each connection in its own way; returns its port. */
+async function startServer(scope: Scope, answer: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => undefined));
+    answer(socket);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(scope, async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Sends a text again and again. */
+function sendForever(socket: Socket, text: string, everyMs: number): void {
+  const timer = setInterval(() => void (socket.destroyed ? clearInterval(timer) : socket.write(text)), everyMs);
+  socket.once("close", () => clearInterval(timer));
+}
+
+const head = "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n";
+
+/** What each server does, how its source is described, and the error. */
+const servers: Readonly<Record<string, readonly [answer: (socket: Socket) => void, kind: "https" | "ftp", RegExp]>> = {
+  "drips a file": [
+    (socket) => {
+      socket.write(`${head}Content-Length: 1000000000\r\n\r\n`);
+      sendForever(socket, "x".repeat(150_000), 1000);
+    },
+    "https",
+    /expected (?:the file|an end)/,
+  ],
+  "sends chunk extensions without end": [
+    (socket) => {
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n5;`);
+      sendForever(socket, "x".repeat(1000), 10);
+    },
+    "https",
+    /stalled|expected (?:the file|an end)/,
+  ],
+  "sends headers without end": [
+    (socket) => {
+      socket.write(head);
+      sendForever(socket, "X-A: b\r\n", 10);
+    },
+    "https",
+    /stalled|overflow|expected (?:the file|an end)/i,
+  ],
+  "sends a reply line without end": [
+    (socket) => sendForever(socket, "x".repeat(10_000), 10),
+    "ftp",
+    /reply too long: expected at most 65536 bytes/,
+  ],
+  "never replies": [() => undefined, "ftp", /Timeout|stalled|expected an end/],
+};
+
+const times = { sourceMs: 3000, fetchMs: 20_000, graceMs: 20_000 };
+
+describe("a source is left in time, and another one and the day go on, if it", () => {
+  for (const [name, [answer, kind, error]] of Object.entries(servers))
+    test(name, async (t) => {
+      const port = await startServer(t, answer);
+      const { folder, queue, writeSources, fetch, filesIn } = await fetchingIn(t);
+      const inbox = join(folder, "inbox");
+      mkdirSync(inbox);
+      writeFileSync(join(inbox, "stock.csv"), "vin\nV1\n");
+      utimesSync(join(inbox, "stock.csv"), 1, 1);
+      setVariables(t, { TEST_SECRET: "secret" });
+      const ftp = { host: "127.0.0.1", port, tls: "none", username: "a", passwordVariable: "TEST_SECRET" };
+      const alpha = kind === "ftp" ? { ftp, files: "*.csv" } : { https: { url: `http://127.0.0.1:${port}/a.csv` } };
+      writeSources({ alpha, beta: { folder: { path: inbox }, files: "*.csv" } });
+      const begunMs = performance.now();
+      const { of, days } = await fetch("2026-11-18T15:00:00Z", times);
+      assert.ok(performance.now() - begunMs < 15_000);
+      const reasons = [of.alpha?.error, ...Object.values(of.alpha?.quarantined ?? {})];
+      assert.match(reasons.filter(Boolean).join(" "), error);
+      assert.deepEqual([of.beta?.fetched, days], [1, ["2026-11-18"]]);
+      assert.deepEqual(filesIn("waiting"), ["2026-11-18/beta/stock.csv"]);
+      assert.ok((await readFetchStatus(queue))?.sources.alpha !== undefined);
+    });
+});
+
+test("the deadline of a day does not wait for transfers, and slow sources do not delay others", async (t) => {
+  const port = await startServer(t, (socket) => {
+    socket.write(`${head}Content-Length: 1000000000\r\n\r\n`);
+    sendForever(socket, "x".repeat(150_000), 1000);
+  });
+  const { folder, writeSources, fetch } = await fetchingIn(t);
+  const inbox = join(folder, "inbox");
+  mkdirSync(inbox);
+  writeFileSync(join(inbox, "stock.csv"), "vin\nV1\n");
+  utimesSync(join(inbox, "stock.csv"), 1, 1);
+  const slow = Array.from({ length: 9 }, (_, index) => [
+    `slow${index}`,
+    { https: { url: `http://127.0.0.1:${port}/a.csv` } },
+  ]);
+  writeSources({ ...Object.fromEntries(slow), zeta: { folder: { path: inbox }, files: "*.csv" } });
+  // The deadline is two seconds after the beginning.
+  const { of, completed } = await fetch("2026-11-18T14:59:58Z", { sourceMs: 600_000, fetchMs: 600_000, graceMs: 6000 });
+  assert.deepEqual([of.zeta?.fetched, completed.map(({ day }) => day)], [1, ["2026-11-18"]]);
+  assert.deepEqual(Object.keys(completed[0]?.missing ?? {}).length, 9);
+  assert.match(of.slow0?.error ?? "", /^not fetched in time/);
+});
+
+test("no signal's time limit is one that a garbage collection can lose", () => {
+  const paths = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" }).filter((path) =>
+    /\.tsx?$/.test(path),
+  );
+  const users = paths.filter((path) => /AbortSignal\.timeout\(/.test(projectText(`src/${path}`)));
+  assert.deepEqual(users, []);
+});
