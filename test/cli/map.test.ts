@@ -6,7 +6,6 @@ import { describe, test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
 import { fieldsByColumn } from "../../src/ingest/proposal/match-columns.ts";
-import { checkDigit } from "../demo/vin.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { realCsvPath, skipWithoutRealCsv, vinOf } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -463,30 +462,6 @@ describe("a file that cannot be mapped is refused in one line", () => {
       assert.match(err, says);
     }
   });
-});
-
-test("a value that is noted is used, and lowers no share", async () => {
-  const wrong = "1HGCM82633A000001";
-  const right = wrong.slice(0, 8) + checkDigit(wrong) + wrong.slice(9);
-  const noted = right.slice(0, 8) + (right[8] === "1" ? "2" : "1") + right.slice(9);
-  const file = await written("noted.csv", csv("VIN,Price,Dealer", [`${noted},20000,North`, `${right},21000,North`]));
-  const { out } = await map(file);
-  assert.match(out, /^noted: 1 × inventory\.vin: wrong check digit; first: noted\.csv, row 1$/m);
-  assert.equal(lineOf(out, "VIN")[4], "100 %");
-  assert.match(out, /^2 rows = 2 usable \+ 0 refused; dealers: 1$/m);
-});
-
-test("a misspelt column with a number matches the same number or none", async () => {
-  // Known names with numbers are color 2, retail2, and address.addr1.
-  const rows = ["red,blue,19000,20000", "green,black,18000,21000"].map(
-    (row, index) => `${vinOf(index + 1)},North,${row}`,
-  );
-  const same = await map(await written("same.csv", csv("VIN,Dealer,Color,Colour2,x,Retal2", rows)));
-  assert.deepEqual(lineOf(same.out, "Retal2").slice(2, 4), ["price", "similar name"]);
-  assert.deepEqual(lineOf(same.out, "Colour2").slice(2, 4), ["interior_color", "similar name"]);
-  const other = await map(await written("other.csv", csv("VIN,Dealer,Color,Colour3,x,Retail3", rows)));
-  for (const column of ["Retail3", "Colour3"])
-    assert.notEqual(lineOf(other.out, column)[3], "similar name", `${column}\n${other.out}`);
 });
 
 /** Fields of a reviewed mapping of the real file that the proposal lacks or fills from other columns. */

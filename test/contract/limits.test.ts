@@ -122,6 +122,7 @@ const limits: Readonly<Record<string, string>> = {
   "http/exports/respond-with-sql.ts resultBytesMax": "no test",
   "http/exports/respond-with-sql.ts rowsMax": "no test",
   "http/exports/spool.ts pollMs": "pace",
+  "http/exports/started-exports.ts rememberedMax": "no test",
   "http/limits.ts accountExportsMax": "exports are limited in number, in total and for each account",
   "http/limits.ts connectionsPerAddressMax":
     "idle connections of one address leave room for others and for health checks",

@@ -148,7 +148,7 @@ function boundedSlopes(of: Products, listings: number): Slopes {
 const plus = (one: Products, other: Products, factor: number): Products =>
   Object.fromEntries(products.map((name) => [name, one[name] + factor * other[name]])) as unknown as Products;
 
-/** Returns the slopes of models: each has the listings of its own, 30 average ones of its body type, which has 30 average ones of the market. */
+/** Returns the slopes of models: each has its own listings, 30 average ones of its body type, which has 30 average ones of the market. */
 function slopesOf(rows: readonly PricedVehicle[]): ReadonlyMap<string, Slopes> {
   const slopes = new Map<string, Slopes>();
   for (const market of grouped(rows, ({ isNew }) => String(isNew)).values()) {
@@ -347,7 +347,7 @@ export interface Said {
   readonly value: number;
   readonly options: number;
   readonly outOfRange: OracleValue["outOfRange"];
-  /** The part of its own price in the level, and in the effect of its model year, if it is one of the fit. */
+  /** The part that its price has in the level, and in the effect of its model year, if it is one of the fit. */
   readonly inLevel: number;
   readonly inYear: number;
   readonly ofBody: { readonly low: number; readonly high: number } | undefined;

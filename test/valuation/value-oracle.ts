@@ -17,7 +17,7 @@ import {
   type Vehicle,
 } from "./fit-oracle.ts";
 
-/** A held-out listing, as it is listed or as a request may describe it, by the fit of the other folds. */
+/** A held-out listing, as listed or as a request may describe it, by the fit of the other folds. */
 export interface Miss {
   readonly id: string;
   readonly vehicle: Vehicle;

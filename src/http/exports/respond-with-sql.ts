@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
-import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf, numberTextsIn } from "../../contract/decode.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
