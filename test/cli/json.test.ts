@@ -25,7 +25,8 @@ async function linesOf(...args: readonly string[]) {
 async function sampleQueue(scope: Scope) {
   const folder = await temporaryFolder(scope);
   const queue = join(folder, "queue");
-  await cp(samplePath, join(queue, "waiting"), { recursive: true });
+  for (const day of ["2026-11-18", "2026-11-19"])
+    await cp(join(samplePath, day), join(queue, "waiting", day), { recursive: true });
   return { lake: join(folder, "lake"), queue };
 }
 

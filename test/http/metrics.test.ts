@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
 import { metricsOfCommand } from "../../src/cli/scheduled.ts";
+import { metricTable } from "../../src/http/service/metrics.ts";
 import type { ServeOptions } from "../../src/http/service/service-state.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../src/web/site.ts";
@@ -104,7 +105,8 @@ test("the dashboard and the alerts use metrics that exist", async () => {
   const dashboard: { readonly panels: readonly { readonly title: string }[] } = JSON.parse(text);
   assert.ok(dashboard.panels.length >= 10);
   const ofService = [...(await readMetrics()).keys()].map((sample) => sample.replace(/\{.*/, ""));
-  const names = new Set([...ofService, ...metricsOfCommand("verify").map(([name]) => name)]);
+  const ofTables = [...metricTable, ...metricsOfCommand("verify")].map(([name]) => name);
+  const names = new Set([...ofService, ...ofTables]);
   const shown = new Set(
     `${text}${projectText("deploy/prometheus/alerts.yml")}`.match(/\b(carquet|process|nodejs)_[a-z0-9_]+/g),
   );

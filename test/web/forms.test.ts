@@ -230,7 +230,7 @@ test("a form comes from the whole origin of the service", async (t) => {
     (await sendForm(service, "/sign-in/link", { token: "none" }, { headers })).status;
   const https = url.replace("http:", "https:");
   assert.deepEqual([await attempt(url, { Origin: url }), await attempt(url, { Origin: https })], [404, 403]);
-  const options = { accounts, trustedProxies: 1, publicUrl: "https://cars.example/api" };
+  const options = { accounts, trustedProxies: 1, publicUrl: "https://cars.example" };
   const { url: proxied } = await startService(t, lake, options);
   for (const [headers, status] of [
     [{ Origin: "https://cars.example" }, 404],
