@@ -84,7 +84,7 @@ const report = (value: Sql): Sql => sql`
   SELECT concat_ws(', ', if(is_new, 'new', 'used'), knowledge, ${value}) AS "name", count(*)::INTEGER AS sales, ${errorPercent(sql`error`)} AS error,
          round(100 * median(error), 1) AS bias, round(100 * avg(is_inside::INTEGER), 1) AS inside, round(100 * median(width), 1) AS width,
          ${errorPercent(sql`error_of_median`)} AS of_median, ${errorPercent(sql`error_of_regression`)} AS of_regression
-  FROM judged GROUP BY ALL ORDER BY ALL`;
+  FROM judged WHERE knowledge = 'listed' OR ${value} IS NULL GROUP BY ALL ORDER BY ALL`;
 
 function measurementsOf(row: Row): readonly Measurement[] {
   const name = textIn(row, "name");
