@@ -13,7 +13,7 @@ import { fileScope } from "../support/scope.ts";
 const lake = await createSlowLake(fileScope);
 const service = await startService(fileScope, lake, {
   mountSite: mountAgents,
-  publicUrl: "https://cars.example/api",
+  publicUrl: "https://cars.example",
   sessions: 1,
   responseCacheBytes: 0,
   metricsPort: 0,
