@@ -8,14 +8,14 @@ import { DateTime } from "luxon";
 import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { UserError } from "../base/user-error.ts";
 import { matchPath } from "../connectors/file-pattern.ts";
-import { arrivingDays, closeDay, lastClosedDay, readKnown, withQueueLock } from "./arrivals.ts";
 import {
   type DayStatus,
   readFetchStatus,
   recordingFailure,
   type SourceStatus,
   writeFetchStatus,
-} from "./fetch-status.ts";
+} from "../ingest/fetch-status.ts";
+import { arrivingDays, closeDay, lastClosedDay, readKnown, withQueueLock } from "./arrivals.ts";
 import {
   type FetchResult,
   type FetchRun,

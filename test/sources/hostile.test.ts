@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { readFetchStatus } from "../../src/sources/fetch-status.ts";
+import { readFetchStatus } from "../../src/ingest/fetch-status.ts";
 import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 

@@ -5,11 +5,11 @@
 import { stat } from "node:fs/promises";
 import type { Logger } from "pino";
 import { messageOf } from "../../base/user-error.ts";
+import { type FetchStatus, fetchFaults, readFetchStatus } from "../../ingest/fetch-status.ts";
 import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts";
 import { manifestPath } from "../../lake/manifest.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { nextDayOf, type PublishedDay, readPublishedDay } from "../../serving/published-day.ts";
-import { type FetchStatus, fetchFaults, readFetchStatus } from "../../sources/fetch-status.ts";
 
 /** How often the record of the last ingest is read. */
 const recordPollMs = 1_000;

@@ -1,6 +1,6 @@
 /** The sources in the operator's view: which fail and why, and what their days wait for or lack. */
 import type { SiteServices } from "../../http/service/service-state.ts";
-import type { DayStatus, FetchStatus, SourceStatus } from "../../sources/fetch-status.ts";
+import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import { count, day as dayText, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";

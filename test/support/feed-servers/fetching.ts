@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-file.ts";
+import type { DayStatus } from "../../../src/ingest/fetch-status.ts";
 import { fetchSources } from "../../../src/sources/fetch-sources.ts";
-import type { DayStatus } from "../../../src/sources/fetch-status.ts";
 import { type FetchTimes, fetchTimes, type SourceReport } from "../../../src/sources/source-fetch.ts";
 import { readSources } from "../../../src/sources/sources-file.ts";
 import { temporaryFolder } from "../lakes/lakes.ts";
