@@ -215,9 +215,9 @@ test("API6, unrestricted access to sensitive flows: nothing can be bought, and o
   assert.deepEqual(new Set([...operations.values()].map(({ path }) => path.split("/")[2])), new Set(words.split(" ")));
 });
 
-/** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes and fetch feeds. */
+/** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes, fetch feeds and check their sources. */
 const senders =
-  /^(web\/client\/|web\/explorer\/api-requests|http\/service\/public-requests|replication\/|sources\/|connectors\/|cli\/.*(feeds\/(fetch|run)|follow|push|replication))/;
+  /^(web\/client\/|web\/explorer\/api-requests|http\/service\/public-requests|replication\/|sources\/|connectors\/|cli\/.*(check|feeds\/(fetch|run)|follow|push|replication))/;
 
 /** All other source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })

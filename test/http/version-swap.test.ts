@@ -120,7 +120,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       await sleep(900);
       assert.equal(faults().length, 1);
       assert.match(String(faults()[0]?.msg), /cannot be opened; the one in service stays/);
-      assert.match(String(faults()[0]?.message), why);
+      assert.match(String(faults()[0]?.error), why);
       assert.equal(await servedVersion(client), "2026-11-19.1");
       assert.equal((await client.get("/readyz")).status, 200);
 

@@ -261,7 +261,7 @@ for (const [flag, value] of [
 ] as const)
   test(`${flag} ${value} is refused in one line`, async () => {
     const { code, err } = await carquetHere(["ingest", heldFolder, "--lake", heldLake, `${flag}=${value}`]);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(
       err,
       new RegExp(`^carquet: Option '${flag} <\\w+>' argument '${value}' is invalid\\. Expected a .*\\.\n$`),
