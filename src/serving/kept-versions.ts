@@ -72,6 +72,8 @@ interface OpenVersion {
 /** On whose behalf a version is opened. */
 export interface VersionUser {
   readonly accountId: string;
+  /** Ends the wait for a version. */
+  readonly signal?: AbortSignal;
   /** Called with the time that an opening took. */
   readonly onOpened?: (ms: number) => void;
 }
@@ -106,6 +108,7 @@ export class PinnedVersions {
   private async enter(name: string, user: VersionUser): Promise<OpenVersion> {
     const endMs = performance.now() + waitMs;
     for (;;) {
+      user.signal?.throwIfAborted();
       const one = this.opened.get(name) ?? this.add(name, user);
       if (one !== undefined) {
         this.opened.delete(name);
