@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { isSpecialFile, moveFile } from "../../base/files.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
@@ -66,11 +66,11 @@ function decode(parameters: readonly string[], { format: option, output }: Expor
   const queryString = parameters.join("&");
   const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
   if (option !== undefined && query.format !== undefined)
-    throw new UserError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
+    throw new UsageError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
   const format = option ?? query.format ?? formatOfFile(output, fileFormats, "parquet");
   const isText = format === "csv" || format === "ndjson" || format === "json";
   if (output === "-" && process.stdout.isTTY && !isText)
-    throw new UserError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
+    throw new UsageError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
   return { query, format };
 }
 

@@ -1,6 +1,6 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
 import { Command } from "commander";
-import { UserError } from "../../base/user-error.ts";
+import { UsageError } from "../../base/user-error.ts";
 import { folderConnector } from "../../connectors/folder.ts";
 import { openBucket, protocolOf, withoutSecrets } from "../../connectors/location.ts";
 import { currentPath, currentVersion } from "../../lake/manifest.ts";
@@ -72,7 +72,7 @@ async function pushTo(target: string, settings: PushValues, progress: Progress):
     return (await follower.follow()) ?? { version, files: 0, bytes: 0, removed: 0 };
   }
   if (protocol !== "s3")
-    throw new UserError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
+    throw new UsageError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
   return new Push(lake, manifest, await openBucket(target, stallMs, s3Endpoint), {
     transfers,
     stallMs,
