@@ -8,10 +8,7 @@ export interface TimeLimit {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Calls `work` with a signal that is aborted at the limit, and with a function that starts the time again. `work` has to end when it is aborted. The signal
- * is aborted when `work` has ended, too: that ends connections and streams which it leaves.
- */
+/** Calls `work` with a signal that is aborted at the limit, and when `work` has ended: that ends what it leaves; and with a function that starts the time again. */
 export async function withTimeLimit<T>(
   { ms, error, signal }: TimeLimit,
   work: (signal: AbortSignal, restart: () => void) => Promise<T>,

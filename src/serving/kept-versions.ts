@@ -69,10 +69,9 @@ interface OpenVersion {
   timer?: NodeJS.Timeout;
 }
 
-/** On whose behalf a version is opened. */
+/** On whose behalf a version is opened. The signal ends the wait for it. */
 export interface VersionUser {
   readonly accountId: string;
-  /** Ends the wait for a version. */
   readonly signal?: AbortSignal;
   /** Called with the time that an opening took. */
   readonly onOpened?: (ms: number) => void;

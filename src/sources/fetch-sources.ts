@@ -17,15 +17,7 @@ import {
   type SourceStatus,
   writeFetchStatus,
 } from "./fetch-status.ts";
-import {
-  type FetchResult,
-  type FetchRun,
-  type FetchSettings,
-  minuteMs,
-  namesMax,
-  publicMessageOf,
-  SourceFetch,
-} from "./source-fetch.ts";
+import { type FetchRun, type FetchSettings, minuteMs, namesMax, publicMessageOf, SourceFetch } from "./source-fetch.ts";
 import type { FeedSource, FeedSources } from "./sources-file.ts";
 
 /** Sources that are fetched from at once. One that takes longer than `slowMs` is no longer counted. */
@@ -103,7 +95,7 @@ async function fetchSource(
   const { sourceMs: ms } = fetch.times;
   const late = new UserError(`not fetched within ${ms / minuteMs} minutes: expected an end; the next fetch goes on.`);
   const work = new SourceFetch(source, fetch);
-  const result: FetchResult = work.result;
+  const { result } = work;
   await withTimeLimit({ ms, error: late, signal }, (limited) => orAborted(limited, work.fetch(limited)))
     .finally(() => work.end())
     .catch((thrown: unknown) => {

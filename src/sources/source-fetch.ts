@@ -148,7 +148,7 @@ export class SourceFetch {
   /** Ends the connection of a fetch that has ended or is aborted, and writes what is known. */
   async end(): Promise<void> {
     this.connection.abort();
-    await this.queueing;
+    await this.queueing.catch(() => undefined);
     await this.writeKnown();
   }
 

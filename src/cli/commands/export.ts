@@ -18,7 +18,7 @@ import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-
 import { requireManifest } from "../../lake/published-lake.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { memoryParser } from "../option-parsers.ts";
-import { createProgress } from "../print.ts";
+import { createProgress, printResult } from "../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -52,8 +52,7 @@ export const exportCommand = (): Command =>
           `Warning: no listing has ever had ${parameter} ${value}.${did_you_mean ? ` Did you mean ${did_you_mean}?` : ""}\n`,
         );
       report({ rows, bytes });
-      if (json) process.stdout.write(`${JSON.stringify({ rows, bytes })}\n`);
-      else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
+      printResult({ rows, bytes }, output === "-" ? [] : `${output}: ${rows} rows, ${bytes} bytes.`, json);
     });
 
 interface DecodedExport {

@@ -7,7 +7,7 @@ import { currentPath, currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
 import { Follower, mebibytes } from "../../replication/follower.ts";
 import { Push, type PushResult, requireNotNewer } from "../../replication/push.ts";
-import type { Progress } from "../print.ts";
+import { type Progress, printResult } from "../print.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -42,10 +42,10 @@ async function pushAndReport(target: string, settings: PushValues, run: Schedule
     run.add({ files, bytes, versions_removed: removed });
     const report = { version, files, bytes, ...(settings.remove ? { removed } : {}) };
     const removal = settings.remove ? `, ${removed} versions removed` : "";
-    process.stdout.write(
-      settings.json
-        ? `${JSON.stringify(report)}\n`
-        : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.\n`,
+    printResult(
+      report,
+      `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.`,
+      settings.json,
     );
   } finally {
     progress.end();
