@@ -63,7 +63,7 @@ interface DecodedExport {
 /** Decodes parameters as the API does. The format is that of an option, of a parameter, or of the extension of the file. */
 function decode(parameters: readonly string[], { format: option, output }: ExportValues): DecodedExport {
   const queryString = parameters.join("&");
-  const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
+  const { query } = asUsageErrors(() => decoderOf("exportListings")(queryString, {}));
   if (option !== undefined && query.format !== undefined)
     throw new UsageError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
   const format = option ?? query.format ?? formatOfFile(output, fileFormats, "parquet");
@@ -153,11 +153,11 @@ async function writeVersion(
   }
 }
 
-function asUserErrors<T>(work: () => T): T {
+function asUsageErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    throw asUserError(thrown);
+    throw thrown instanceof Refusal ? new UsageError(thrown.message) : thrown;
   }
 }
 
