@@ -18,15 +18,12 @@ for (const [network, prefix] of [
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
   ["224.0.0.0", 3],
-] as const)
-  reserved.addSubnet(network, prefix, "ipv4");
-for (const [network, prefix] of [
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
   ["3fff::", 20],
 ] as const)
-  reserved.addSubnet(network, prefix, "ipv6");
+  reserved.addSubnet(network, prefix, isIPv6(network) ? "ipv6" : "ipv4");
 
 /** The addresses of IPv6 that are routed; mapped, translated, local and multicast ones are not among them. */
 const globalUnicast = new BlockList();

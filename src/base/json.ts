@@ -53,5 +53,8 @@ export const integerOrNullIn = (row: Row, column: string): number | null =>
 export const textOrNullIn = (row: Row, column: string): string | null =>
   row[column] === null ? null : textIn(row, column);
 
+/** Returns a number; null for any other value. */
+export const numberOrNull = (value: Json | undefined): number | null => (typeof value === "number" ? value : null);
+
 /** Returns a string; null for any other value. */
 export const stringOrNull = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);

@@ -8,7 +8,7 @@ export interface TimeLimit {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Calls `work` with a signal that is aborted at the limit, and with a function that starts the time again. `work` has to end when it is aborted. */
+/** Calls `work` with a signal that is aborted at the limit, and when `work` has ended: that ends what it leaves; and with a function that starts the time again. */
 export async function withTimeLimit<T>(
   { ms, error, signal }: TimeLimit,
   work: (signal: AbortSignal, restart: () => void) => Promise<T>,
@@ -24,6 +24,7 @@ export async function withTimeLimit<T>(
     throw controller.signal.aborted ? controller.signal.reason : thrown;
   } finally {
     clearTimeout(timer);
+    controller.abort();
     signal?.removeEventListener("abort", abort);
   }
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, watchFile } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Logger } from "pino";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../base/user-error.ts";
 import type { Tls } from "../http/service/http-server.ts";
 import type { ServiceValues } from "./service-settings.ts";
 
@@ -16,11 +16,11 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-/** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
+/** Returns the files of the certificate and its private key. Throws a UsageError if only one is set. */
 export function certificateFilesOf({ tlsCert, tlsKey }: ServiceValues): CertificateFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
-    throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
+    throw new UsageError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
   return { cert: tlsCert, key: tlsKey };
 }
 

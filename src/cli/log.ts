@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { exitOnOutputError } from "../base/exits.ts";
 import { isObject } from "../base/json.ts";
-import { printable, UserError } from "../base/user-error.ts";
+import { printable, UsageError } from "../base/user-error.ts";
 
 /** How long a stopping service waits for the last write. */
 const lastWriteMs = 1000;
@@ -90,7 +90,7 @@ function openStandardError(): number {
 
 const levels = [...Object.values(pino.levels.labels), "silent"];
 
-/** The level from which lines are logged, and their form: for people where standard error is a terminal. Throw a UserError for an unknown one. */
+/** The level from which lines are logged, and their form: for people where standard error is a terminal. Throw a UsageError for an unknown one. */
 export const logLevel = (): string => variable("CARQUET_LOG_LEVEL", "info", levels);
 export const logFormat = (): string =>
   variable("CARQUET_LOG_FORMAT", process.stderr.isTTY ? "lines" : "json", ["lines", "json"]);
@@ -98,7 +98,7 @@ export const logFormat = (): string =>
 function variable(name: string, fallback: string, expected: readonly string[]): string {
   const value = process.env[name] ?? fallback;
   if (expected.includes(value)) return value;
-  throw new UserError(`Invalid ${name} "${printable(value, 40)}": expected one of ${expected.join(", ")}.`);
+  throw new UsageError(`Invalid ${name} "${printable(value, 40)}": expected one of ${expected.join(", ")}.`);
 }
 
 /** Fields of log lines that people do not need. */

@@ -12,7 +12,7 @@ export function formatRows({ columns, rows }: QueryResult, format: "table" | "js
 }
 
 /** Prints the result of a command: a line of JSON, or lines of text. */
-export function printResult(result: object, text: string | readonly string[], isJson: boolean): void {
+export function printResult(result: object | null, text: string | readonly string[], isJson: boolean): void {
   for (const line of isJson ? [JSON.stringify(result)] : [text].flat()) process.stdout.write(`${line}\n`);
 }
 

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { replaceFileWith } from "../base/files.ts";
 import { isRow, type Row } from "../base/json.ts";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../base/user-error.ts";
 import type { AnalystDatabase, WrittenResult } from "../lake/analyst/analyst-database.ts";
 import type { ResultForm } from "../lake/analyst/result-columns.ts";
 import { isBlankStatement, splitStatements } from "../lake/analyst/statements.ts";
@@ -77,10 +77,10 @@ const stringOrNonFinite = /"(?:[^"\\]|\\.)*"|-?NaN|-?Infinity/g;
 const replaceNonFinite = (line: string, replacement: (number: string) => string): string =>
   line.replaceAll(stringOrNonFinite, (part) => (part.startsWith('"') ? part : replacement(part)));
 
-/** Throws a UserError for a format of bytes where a terminal would print it. */
+/** Throws a UsageError for a format of bytes where a terminal would print it. */
 export function checkPrintable(format: ResultFormat, isTerminal: boolean): void {
   if (isTerminal && !textFormats.includes(format))
-    throw new UserError(
+    throw new UsageError(
       `Invalid format ${format} for a terminal: expected --output, a pipe, or one of ${textFormats.join(", ")}.`,
     );
 }

@@ -138,16 +138,11 @@ export function withStallTimeout<T>(
       received = 0;
       restart();
     };
-    // Ends the streams that an error leaves.
-    const controller = new AbortController();
-    limited.addEventListener("abort", () => controller.abort(limited.reason), { once: true });
     try {
       // A `fetch` stream whose request has been garbage-collected can end silently and ignore the signal.
-      return await orAborted(limited, work(controller.signal, onBytes));
+      return await orAborted(limited, work(limited, onBytes));
     } catch (thrown) {
       throw isExplained(thrown) ? thrown : new TransferFault(`${location}: ${messageOf(thrown)}`);
-    } finally {
-      controller.abort();
     }
   });
 }

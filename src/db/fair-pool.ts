@@ -21,6 +21,11 @@ export interface FairPoolOptions<Slot> {
   readonly retire?: (slot: Slot) => void;
 }
 
+export interface WorkCounts {
+  readonly waiting: number;
+  readonly running: number;
+}
+
 /** Work in progress: the account that it counts for, empty for the service, and how long it has run. */
 export interface RunningWork {
   readonly account: string;
@@ -44,7 +49,7 @@ export class FairPool<Slot> {
     private readonly options: FairPoolOptions<Slot>,
   ) {}
 
-  get counts(): { readonly waiting: number; readonly running: number } {
+  get counts(): WorkCounts {
     return { waiting: this.waiting.size, running: this.running.size };
   }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
-import { FairPool, type RunningWork } from "./fair-pool.ts";
+import { FairPool, type RunningWork, type WorkCounts } from "./fair-pool.ts";
 import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
 
@@ -28,14 +28,6 @@ export interface Engine {
   /** Returns the INTEGER columns of a query, chunk by chunk. */
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
 }
-
-export interface StatementCounts {
-  readonly waiting: number;
-  readonly running: number;
-}
-
-/** A statement that runs. */
-export type RunningStatement = RunningWork;
 
 /** An interrupt is repeated at this interval, because DuckDB forgets one that arrives before its statement starts. */
 const interruptMs = 20;
@@ -63,12 +55,12 @@ export class SessionPool {
     };
   }
 
-  get statements(): StatementCounts {
+  get statements(): WorkCounts {
     return this.pool.counts;
   }
 
   /** The statements that run, the longest first. */
-  get runningStatements(): readonly RunningStatement[] {
+  get runningStatements(): readonly RunningWork[] {
     return this.pool.runningWork;
   }
 

@@ -5,7 +5,7 @@
 import { extname } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import type { Json } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
+import { UsageError } from "../base/user-error.ts";
 import type { Table } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 
@@ -39,7 +39,7 @@ export const exportFormats = ["parquet", "arrow", "csv", "ndjson"] as const sati
 /** The formats of files that `carquet export` writes. JSON is an array of the rows. */
 export const fileFormats = [...exportFormats, "json"] as const satisfies readonly FormatName[];
 
-/** Returns the format of a file by the extension of its name; `otherwise` without one. Throws a UserError if it is unknown. */
+/** Returns the format of a file by the extension of its name; `otherwise` without one. Throws a UsageError if it is unknown. */
 export function formatOfFile<Format extends FormatName | "table">(
   path: string,
   formats: readonly Format[],
@@ -52,7 +52,7 @@ export function formatOfFile<Format extends FormatName | "table">(
   const format = formats.find((one) => extensionsOf(one).includes(extension));
   if (format !== undefined) return format;
   const known = formats.flatMap(extensionsOf).join(", ");
-  throw new UserError(`Unknown extension ${extension} of --output ${path}: expected ${known}, or --format.`);
+  throw new UsageError(`Unknown extension ${extension} of --output ${path}: expected ${known}, or --format.`);
 }
 
 /** The beginning of a text that spreadsheets take for a formula: a regular expression of JavaScript and of the engine. */

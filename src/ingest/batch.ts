@@ -2,7 +2,6 @@
  * Batches: days that are written one after another and published together. Each day is a version with its manifest; what readers open is written
  * once, for the last day: its views and its folder, with the catalog and Iceberg metadata. A single day is a batch of one.
  */
-import { performance } from "node:perf_hooks";
 import { replaceFile } from "../base/files.ts";
 import { type Manifest, manifestPath, manifestText } from "../lake/manifest.ts";
 import { publish } from "../lake/writer/writer.ts";

@@ -1,7 +1,7 @@
 /**
  * Delivery report: counts of a delivery's rows, values and listings by outcome. The counts add up: rows = listed + elsewhere + merged + rejected + held.
  */
-import { integerIn, textIn } from "../base/json.ts";
+import { integerIn, numberOrNull, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { BadRow, FeedFile } from "./feed/feed-file.ts";
@@ -136,7 +136,7 @@ async function judgedFeeds(session: Session): Promise<readonly JudgedFeed[]> {
     dealer_id: textIn(row, "dealer_id"),
     verdict: row.verdict === "resized" ? "resized" : "collapsed",
     vins: integerIn(row, "vins"),
-    min_vins: typeof row.min_vins === "number" ? row.min_vins : null,
+    min_vins: numberOrNull(row.min_vins),
     known_prices: integerIn(row, "known_prices"),
     jumped_prices: integerIn(row, "jumped_prices"),
   }));

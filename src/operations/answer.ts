@@ -72,7 +72,8 @@ export const answererOf =
       try {
         const presenter = present(request);
         const { accountId } = caller.identity.key;
-        const user = { accountId, onOpened: (ms: number) => admission.countUncharged(caller, ms, false) };
+        const onOpened = (ms: number): void => admission.countUncharged(caller, ms, false);
+        const user = { accountId, signal: job.signal, onOpened };
         const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);

@@ -99,22 +99,6 @@ const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
-/** Where a field is in stored JSON: a table, and an index in its rows. */
-interface StoredField {
-  readonly table: keyof JoinedListing;
-  readonly index: number;
-}
-
-/** Returns where an attribute is stored: of tokens, the list of their keys. */
-function storedField(attribute: string): StoredField {
-  const origin = flatColumns[attribute];
-  if (origin === undefined) throw new TypeError(`Unknown field "${attribute}": expected a column of flat listings.`);
-  const table = origin.of === "tokens" ? "facts" : origin.of;
-  return { table, index: formats[table].indexOf(origin.of === "facts" ? attribute : origin.column) };
-}
-
-const isTokens = (field: string): boolean => flatColumns[field]?.of === "tokens";
-
 const joinedListing = (facts: JsonRow, dimensions: Dimensions): JoinedListing => ({
   facts,
   builds: dimensions.buildOf(parseJsonValue(facts[buildKey])),
@@ -127,10 +111,14 @@ function columnSerializer(table: keyof JoinedListing, column: string): PropertyS
   return (listing) => listing[table][index] ?? "null";
 }
 
+/** Copies the stored JSON of an attribute; that of tokens, which is the list of their keys, as their words. */
 function fieldSerializer(field: string, dimensions: Dimensions): PropertySerializer {
-  const { table, index } = storedField(field);
-  const stored: PropertySerializer = (listing) => listing[table][index] ?? "null";
-  return isTokens(field) ? (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(stored(listing)))) : stored;
+  const origin = flatColumns[field];
+  if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
+  if (origin.of === "facts") return columnSerializer("facts", field);
+  if (origin.of !== "tokens") return columnSerializer(origin.of, origin.column);
+  const stored = columnSerializer("facts", origin.column);
+  return (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(stored(listing))));
 }
 
 function expansionSerializer(expansion: Expansion, dimensions: Dimensions): PropertySerializer {

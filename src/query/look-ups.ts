@@ -4,8 +4,7 @@
  * Listing periods of a VIN do not overlap: each belongs to a single owner and ends before the next one begins. They determine the VIN's state, its latest
  * listing, and the successor of a listing that ended.
  */
-import type { Row } from "../base/json.ts";
-import { textIn } from "../base/json.ts";
+import { type Row, textIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import { serviceJob } from "../db/job.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import type { RunningStatement, StatementCounts } from "../db/session-pool.ts";
+import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
@@ -94,11 +94,11 @@ export class CurrentVersion {
   }
 
   /** The numbers of statements of the version in service that wait and run. */
-  get statements(): StatementCounts {
+  get statements(): WorkCounts {
     return this.lease?.version.statements ?? { waiting: 0, running: 0 };
   }
 
-  get runningStatements(): readonly RunningStatement[] {
+  get runningStatements(): readonly RunningWork[] {
     return this.lease?.version.runningStatements ?? [];
   }
 

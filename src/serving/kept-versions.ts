@@ -69,9 +69,10 @@ interface OpenVersion {
   timer?: NodeJS.Timeout;
 }
 
-/** On whose behalf a version is opened. */
+/** On whose behalf a version is opened. The signal ends the wait for it. */
 export interface VersionUser {
   readonly accountId: string;
+  readonly signal?: AbortSignal;
   /** Called with the time that an opening took. */
   readonly onOpened?: (ms: number) => void;
 }
@@ -106,6 +107,7 @@ export class PinnedVersions {
   private async enter(name: string, user: VersionUser): Promise<OpenVersion> {
     const endMs = performance.now() + waitMs;
     for (;;) {
+      user.signal?.throwIfAborted();
       const one = this.opened.get(name) ?? this.add(name, user);
       if (one !== undefined) {
         this.opened.delete(name);

@@ -7,8 +7,9 @@
 import { createOnce } from "../base/concurrency.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
+import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
-import type { Engine, RunningStatement, StatementCounts } from "../db/session-pool.ts";
+import type { Engine } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
@@ -82,11 +83,11 @@ export class LakeVersion {
   }
 
   /** The numbers of statements that wait and run. */
-  get statements(): StatementCounts {
+  get statements(): WorkCounts {
     return this.resources.pool.statements;
   }
 
-  get runningStatements(): readonly RunningStatement[] {
+  get runningStatements(): readonly RunningWork[] {
     return this.resources.pool.runningStatements;
   }
 

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Cron } from "croner";
 import { DateTime } from "luxon";
+import { settleAll } from "../base/concurrency.ts";
 import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { UserError } from "../base/user-error.ts";
 import { matchPath } from "../connectors/file-pattern.ts";
@@ -16,14 +17,7 @@ import {
   writeFetchStatus,
 } from "../ingest/fetch-status.ts";
 import { arrivingDays, closeDay, lastClosedDay, readKnown, withQueueLock } from "./arrivals.ts";
-import {
-  type FetchResult,
-  type FetchRun,
-  type FetchSettings,
-  minuteMs,
-  namesMax,
-  SourceFetch,
-} from "./source-fetch.ts";
+import { type FetchRun, type FetchSettings, minuteMs, namesMax, publicMessageOf, SourceFetch } from "./source-fetch.ts";
 import type { FeedSource, FeedSources } from "./sources-file.ts";
 
 /** Sources that are fetched from at once. One that takes longer than `slowMs` is no longer counted. */
@@ -84,10 +78,11 @@ async function startEach<T>(items: readonly T[], work: (item: T) => Promise<void
     while (counted.size >= concurrentMax) await Promise.race(counted);
     const ended = work(item);
     works.push(ended);
-    const slot = Promise.race([ended, sleep(slowMs, undefined, { ref: false })]).finally(() => counted.delete(slot));
+    const slot = Promise.race([ended.catch(() => undefined), sleep(slowMs, undefined, { ref: false })]);
     counted.add(slot);
+    void slot.then(() => counted.delete(slot));
   }
-  await Promise.all(works);
+  await settleAll(works);
 }
 
 /** Fetches from a source, and reports it. */
@@ -100,18 +95,17 @@ async function fetchSource(
   const { sourceMs: ms } = fetch.times;
   const late = new UserError(`not fetched within ${ms / minuteMs} minutes: expected an end; the next fetch goes on.`);
   const work = new SourceFetch(source, fetch);
-  const result: FetchResult = work.result;
-  try {
-    await withTimeLimit({ ms, error: late, signal }, (limited) => orAborted(limited, work.fetch(limited)));
-  } catch (thrown) {
-    result.error = work.messageOf(thrown);
-  }
-  await work.end();
+  const { result } = work;
+  await withTimeLimit({ ms, error: late, signal }, (limited) => orAborted(limited, work.fetch(limited)))
+    .finally(() => work.end())
+    .catch((thrown: unknown) => {
+      result.error = publicMessageOf(source, thrown);
+    });
   const { error = null, changed } = result;
   const at = fetch.now.toISOString();
   const failedSince = error === null ? null : (before?.failedSince ?? at);
-  const isAgain = error === null && before?.failedSince != null;
-  fetch.onSource({ source: source.name, ...result, ...(isAgain && { failedSince: before.failedSince ?? at }) });
+  const recovered = error === null && before?.failedSince != null && { failedSince: before.failedSince };
+  fetch.onSource({ source: source.name, ...result, ...recovered });
   const succeededAt = error === null ? at : (before?.succeededAt ?? null);
   return { succeededAt, failedSince, error, quarantined: work.faultsOfToday, waiting: await work.waiting(), changed };
 }

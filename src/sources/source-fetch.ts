@@ -114,7 +114,7 @@ export class SourceFetch {
   private queueing: Promise<void> = Promise.resolve();
   /** Whether the source is at fault if a file fails, and not its content. */
   private isReceiving = false;
-  private isEnded = false;
+  private writing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly source: FeedSource,
@@ -145,11 +145,10 @@ export class SourceFetch {
     }
   }
 
-  /** Ends the connection, and writes what is known. Files that are received later are not queued. */
+  /** Ends the connection of a fetch that has ended or is aborted, and writes what is known. */
   async end(): Promise<void> {
-    this.isEnded = true;
     this.connection.abort();
-    await this.queueing;
+    await this.queueing.catch(() => undefined);
     await this.writeKnown();
   }
 
@@ -170,11 +169,6 @@ export class SourceFetch {
     );
   }
 
-  /** Returns the message of an error without the secrets of the source: a server can repeat them. */
-  messageOf(thrown: unknown): string {
-    return secretsOf(this.source).reduce((text, secret) => text.replaceAll(secret, "[secret]"), messageOf(thrown));
-  }
-
   /** Connects and lists, after ending the connection before. Throws a UserError after several attempts. */
   private connect(): Promise<Session> {
     const { source, options } = this;
@@ -191,7 +185,11 @@ export class SourceFetch {
     return repeat(attempt, { retryMs: options.retryMs, attemptsMax });
   }
 
-  private writeKnown = (): Promise<void> => writeKnown(this.options.queue, this.source.name, this.known);
+  /** Writes what is known, after an earlier write: two at once would take each other's temporary file. */
+  private writeKnown(): Promise<void> {
+    this.writing = this.writing.then(() => writeKnown(this.options.queue, this.source.name, this.known));
+    return this.writing;
+  }
 
   /** Takes a file. Refuses it if it is broken, or, at the last attempt, if it cannot be received; returns the fault of the connection then. */
   private async attempt(connector: Connector, file: RemoteFile, isLast: boolean): Promise<TransferFault | undefined> {
@@ -201,12 +199,14 @@ export class SourceFetch {
       if (outcome !== undefined) this.result[outcome] += 1;
       return undefined;
     } catch (thrown) {
+      // What a fetch that is left was doing says nothing about the file, and the next fetch may have begun.
+      this.signal.throwIfAborted();
       const fault = thrown instanceof TransferFault ? thrown : undefined;
       if (fault === undefined && !(thrown instanceof UserError)) throw thrown;
       // A file that cannot be received is requested again by the next fetch, one that is broken when it has changed.
       const tag = fault === undefined ? (file.tag ?? null) : null;
       if (fault !== undefined && !isLast) return fault;
-      const reason = this.messageOf(thrown);
+      const reason = publicMessageOf(this.source, thrown);
       if (this.isReceiving && (await sizeOf(from)) === 0) this.result.error ??= reason;
       else await this.refuse(file, from, reason, { tag, sha256: null });
       return fault;
@@ -232,6 +232,7 @@ export class SourceFetch {
     requireUsableName(this.source, match.name);
     const content = await this.receive(connector, file, from);
     if (content === undefined) return known === undefined ? "unchanged" : this.keep(path, known);
+    this.signal.throwIfAborted();
     const { sha256, modifiedMs } = content;
     const day = match.day ?? (closed < today ? today : plusDays(closed, 1));
     const isNewer = modifiedMs !== null && modifiedMs > (known?.modifiedMs ?? 0);
@@ -247,7 +248,7 @@ export class SourceFetch {
     const columns = await columnsOf(match.name, from, limits);
     this.noteColumns(path, columns);
     this.result.bytes += await sizeOf(from);
-    if (this.isEnded) throw new UserError("not queued: the fetch has ended.");
+    this.signal.throwIfAborted();
     this.queueing = this.queueMatch(match, day, from, sha256);
     await this.queueing;
     await this.record(path, { ...arrived, ...(columns && { columns }) });
@@ -354,12 +355,12 @@ interface ReceivedFile extends Pick<KnownFile, "modifiedMs" | "tag"> {
   readonly sha256: string;
 }
 
-/** Returns the values of the environment variables that a source names. */
-function secretsOf(source: FeedSource): readonly string[] {
-  const settings = Object.entries({ ...source.https, ...source.sftp, ...source.ftp, ...source.s3 });
+/** Returns the message of an error without the values of the variables that the source names: a server can repeat these secrets. */
+export function publicMessageOf({ https, sftp, ftp, s3 }: FeedSource, thrown: unknown): string {
+  const settings = Object.entries({ ...https, ...sftp, ...ftp, ...s3 });
   return settings
-    .flatMap(([key, name]) => (/Variable$/.test(key) ? (process.env[String(name)] ?? []) : []))
-    .filter(Boolean);
+    .flatMap(([key, name]) => (key.endsWith("Variable") ? process.env[String(name)] || [] : []))
+    .reduce((text, secret) => text.replaceAll(secret, "[secret]"), messageOf(thrown));
 }
 
 /** Returns the names of the columns of a text file; undefined if its first line is none of names. */

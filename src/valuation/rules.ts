@@ -89,10 +89,6 @@ export const nearness = {
   distanceScale: 1500,
 } as const;
 
-/** `bandOf` in JavaScript. */
-export const ageBandOf = (year: number, newestYear: number): number =>
-  rules.ageBands.filter((from) => newestYear - year >= from).length;
-
 /** Returns the age band of a model year: 0 for the newest. */
 export const bandOf = (year: Sql, newestYear: Sql): Sql => {
   const age = sql`(${newestYear} - ${year})`;

@@ -37,8 +37,8 @@ test("an ingest prints a line for each day that it publishes, refuses or passes 
   assert.deepEqual(
     lines.map(({ outcome, day, version, rows }) => [outcome, day, version, typeof rows]),
     [
-      ["published", "2026-11-18", "2026-11-18.1", "number"],
-      ["published", "2026-11-19", "2026-11-19.1", "number"],
+      ["written", "2026-11-18", "2026-11-18.1", "number"],
+      ["written", "2026-11-19", "2026-11-19.1", "number"],
       ["vacuumed", undefined, "2026-11-19.1", "undefined"],
     ],
   );

@@ -61,7 +61,7 @@ describe("carquet sql", () => {
     await sql(["--output", arrows, "SELECT 1 AS a"]);
     assert.equal(tableFromIPC(readFileSync(arrows)).numRows, 1);
     const { code, err } = await sql(["--output", unknown, "SELECT 1 AS a"]);
-    assert.deepEqual([code, existsSync(unknown)], [1, false]);
+    assert.deepEqual([code, existsSync(unknown)], [2, false]);
     assert.match(
       err,
       /Unknown extension \.xml of .*out\.xml: expected \.txt, \.csv, \.json, \.ndjson, \.jsonl, \.parquet, \.arrows, \.arrow, or --format\./,

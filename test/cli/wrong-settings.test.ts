@@ -139,11 +139,11 @@ const refused: readonly (readonly [
   env?: Readonly<Record<string, string>>,
 ])[] = [
   [
-    1,
+    2,
     ["serve", ...service, "--public-url", "cars.example"],
     /Invalid public URL cars\.example: expected an address without a path/,
   ],
-  [1, ["serve", ...service, "--public-url", "https://cars.example/api"], /Invalid public URL .*without a path/],
+  [2, ["serve", ...service, "--public-url", "https://cars.example/api"], /Invalid public URL .*without a path/],
   [
     1,
     ["serve", ...service, "--tls-cert", cert, "--tls-key", otherKey],
@@ -156,7 +156,7 @@ const refused: readonly (readonly [
     ["serve", ...service, "--tls-cert", fileAt("text"), "--tls-key", key],
     /Invalid TLS pair .*: expected a certificate \(PEM\)/,
   ],
-  [1, ["serve", ...service, "--tls-cert", cert], /Incomplete TLS options: expected both --tls-cert and --tls-key\./],
+  [2, ["serve", ...service, "--tls-cert", cert], /Incomplete TLS options: expected both --tls-cert and --tls-key\./],
   [1, ["serve", ...service, "--spool", fileAt("text")], /Invalid --spool: .*text is not a folder: expected a folder/],
   [1, ["serve", ...service, "--spool", fileAt("text/below")], /Invalid --spool: .*text is not a folder/],
   [1, ["serve", ...service, "--accounts", fileAt("text/accounts.db")], /Invalid --accounts: .*text is not a folder/],
@@ -168,7 +168,7 @@ const refused: readonly (readonly [
     ["serve", ...service, "--host", "nowhere.invalid"],
     /nowhere\.invalid: expected an address of this machine as --host\./,
   ],
-  [1, ["serve", ...service, "--auth", "off", "--host", "0.0.0.0"], /Invalid host 0\.0\.0\.0 for --auth=off/],
+  [2, ["serve", ...service, "--auth", "off", "--host", "0.0.0.0"], /Invalid host 0\.0\.0\.0 for --auth=off/],
   [
     2,
     ["serve", ...service, "--memory", "1KiB"],
@@ -182,18 +182,18 @@ const refused: readonly (readonly [
     /--host.*'127\.0\.0\.1:80' is invalid\. Expected a name or an address without a port/,
   ],
   [
-    1,
+    2,
     ["serve", ...service],
     /Invalid CARQUET_LOG_LEVEL "loud": expected one of trace, debug, info, /,
     { CARQUET_LOG_LEVEL: "loud" },
   ],
   [
-    1,
+    2,
     ["serve", ...service],
     /Invalid CARQUET_LOG_FORMAT "xml": expected one of lines, json\./,
     { CARQUET_LOG_FORMAT: "xml" },
   ],
-  [1, ["mcp", "--lake", lake], /Invalid CARQUET_LOG_LEVEL "loud"/, { CARQUET_LOG_LEVEL: "loud" }],
+  [2, ["mcp", "--lake", lake], /Invalid CARQUET_LOG_LEVEL "loud"/, { CARQUET_LOG_LEVEL: "loud" }],
   [
     2,
     ["serve", ...service],

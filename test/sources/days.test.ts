@@ -279,6 +279,20 @@ test("a lost record of a source's files repeats transfers, and changes nothing; 
   assert.equal((await fetch()).of.alpha?.unchanged, 1);
 });
 
+test("a source whose record cannot be written fails, and no other one", async (t) => {
+  const { queue, writeSources, sourceOf, deliver, fetch, filesIn } = await inboxes(t);
+  writeSources({ ...sourceOf("alpha", "*.csv"), ...sourceOf("beta", "*.csv") });
+  deliver("alpha/a.csv", "1");
+  deliver("beta/b.csv", "1");
+  mkdirSync(join(queue, "sources/alpha.json.new"), { recursive: true });
+  const { of } = await fetch();
+  assert.match(of.alpha?.error ?? "", /EISDIR/);
+  assert.deepEqual(
+    [of.beta?.error, filesIn("arriving")],
+    [undefined, ["2026-11-18/alpha/a.csv", "2026-11-18/beta/b.csv"]],
+  );
+});
+
 test("carquet fetch fetches from all sources, logs a line for each, leaves metrics, and fails in the end if one failed", async (t) => {
   const { folder, queue, writeSources, sourceOf, deliver } = await inboxes(t);
   const sources = writeSources({ ...sourceOf("alpha", "*.csv"), ...sourceOf("beta", "*.csv") }, { deadline: "00:00" });

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { readFetchStatus } from "../../src/ingest/fetch-status.ts";
 import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
@@ -89,6 +90,9 @@ describe("a source is left in time, and another one and the day go on, if it", (
       assert.deepEqual([of.beta?.fetched, days], [1, ["2026-11-18"]]);
       assert.deepEqual(filesIn("waiting"), ["2026-11-18/beta/stock.csv"]);
       assert.ok((await readFetchStatus(queue))?.sources.alpha !== undefined);
+      // What was being received is not at fault, and the fetch that is left does no more.
+      await sleep(200);
+      assert.deepEqual([filesIn("quarantine"), filesIn("incoming")], [[], []]);
     });
 });
 

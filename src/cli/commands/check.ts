@@ -1,14 +1,15 @@
 /** `carquet check`: checks what a service needs before it starts, and prints a line for each check. */
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { openAccountsToRead } from "../../accounts/storage/open-accounts.ts";
+import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { useAndClose } from "../../db/sql-database.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import { currentManifest, tableFilesOf } from "../../lake/manifest.ts";
 import { connectTo } from "../../sources/connect.ts";
+import { publicMessageOf } from "../../sources/source-fetch.ts";
 import { type FeedSource, readSources } from "../../sources/sources-file.ts";
 import { type Check, spaceChecks, startChecks } from "../checks.ts";
 import { printResult } from "../print.ts";
@@ -95,12 +96,11 @@ const sourceMs = 30_000;
 const sourceCheck = (source: FeedSource, stallMs: number): Check => [
   `source ${source.name}`,
   () => {
-    const ending = new AbortController();
-    const late = sleep(sourceMs, undefined, { signal: ending.signal }).then(
-      () => Promise.reject(new UserError(`no answer within ${sourceMs / 1000} seconds`)),
-      () => "ended",
+    const error = new UserError(`no answer within ${sourceMs / 1000} seconds`);
+    const found = withTimeLimit({ ms: sourceMs, error }, (signal) =>
+      orAborted(signal, listed(source, stallMs, signal)),
     );
-    return Promise.race([listed(source, stallMs, ending.signal), late]).finally(() => ending.abort());
+    return found.catch((thrown: unknown) => Promise.reject(new UserError(publicMessageOf(source, thrown))));
   },
 ];
 

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { isSpecialFile, moveFile } from "../../base/files.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
@@ -18,7 +18,7 @@ import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-
 import { requireManifest } from "../../lake/published-lake.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { memoryParser } from "../option-parsers.ts";
-import { createProgress } from "../print.ts";
+import { createProgress, printResult } from "../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -52,8 +52,7 @@ export const exportCommand = (): Command =>
           `Warning: no listing has ever had ${parameter} ${value}.${did_you_mean ? ` Did you mean ${did_you_mean}?` : ""}\n`,
         );
       report({ rows, bytes });
-      if (json) process.stdout.write(`${JSON.stringify({ rows, bytes })}\n`);
-      else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
+      printResult({ rows, bytes }, output === "-" ? [] : `${output}: ${rows} rows, ${bytes} bytes.`, json);
     });
 
 interface DecodedExport {
@@ -64,13 +63,13 @@ interface DecodedExport {
 /** Decodes parameters as the API does. The format is that of an option, of a parameter, or of the extension of the file. */
 function decode(parameters: readonly string[], { format: option, output }: ExportValues): DecodedExport {
   const queryString = parameters.join("&");
-  const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
+  const { query } = asUsageErrors(() => decoderOf("exportListings")(queryString, {}));
   if (option !== undefined && query.format !== undefined)
-    throw new UserError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
+    throw new UsageError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
   const format = option ?? query.format ?? formatOfFile(output, fileFormats, "parquet");
   const isText = format === "csv" || format === "ndjson" || format === "json";
   if (output === "-" && process.stdout.isTTY && !isText)
-    throw new UserError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
+    throw new UsageError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
   return { query, format };
 }
 
@@ -154,11 +153,11 @@ async function writeVersion(
   }
 }
 
-function asUserErrors<T>(work: () => T): T {
+function asUsageErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    throw asUserError(thrown);
+    throw thrown instanceof Refusal ? new UsageError(thrown.message) : thrown;
   }
 }
 

@@ -5,6 +5,7 @@ import { UsageError } from "../../base/user-error.ts";
 import { connectorAt } from "../../connectors/location.ts";
 import { Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
+import { printResult } from "../print.ts";
 import { commandProgress, reportFailure, reportRecovery, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -84,12 +85,9 @@ async function followForever(follower: Follower, settings: FollowValues): Promis
 
 /** Prints the outcome; undefined if there was nothing to do. */
 function printFollowed(followed: FollowResult | undefined, { lake, json }: FollowValues): void {
-  if (json) process.stdout.write(`${JSON.stringify(followed ?? null)}\n`);
-  else if (followed === undefined) process.stdout.write(`${lake}: nothing to do.\n`);
-  else {
-    const { version, files, bytes, built, removed } = followed;
-    process.stdout.write(
-      `${lake}: version ${version}, ${files} files (${mebibytes(bytes)}) fetched, ${built} serving files built, ${removed} versions removed.\n`,
-    );
-  }
+  const text =
+    followed === undefined
+      ? "nothing to do."
+      : `version ${followed.version}, ${followed.files} files (${mebibytes(followed.bytes)}) fetched, ${followed.built} serving files built, ${followed.removed} versions removed.`;
+  printResult(followed ?? null, `${lake}: ${text}`, json);
 }

@@ -139,7 +139,7 @@ async function reporting(
       progress.end();
       addReport(run, report);
       refused.push(...report.remarks.filter((remark) => remark.startsWith("refused file: ")));
-      printResult({ outcome: "published", ...report }, reportLines(report), settings.json);
+      printResult({ outcome: "written", ...report }, reportLines(report), settings.json);
     },
   };
   try {

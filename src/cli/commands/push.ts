@@ -1,13 +1,13 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
 import { Command } from "commander";
-import { UserError } from "../../base/user-error.ts";
+import { UsageError } from "../../base/user-error.ts";
 import { folderConnector } from "../../connectors/folder.ts";
 import { openBucket, protocolOf, withoutSecrets } from "../../connectors/location.ts";
 import { currentPath, currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
 import { Follower, mebibytes } from "../../replication/follower.ts";
 import { Push, type PushResult, requireNotNewer } from "../../replication/push.ts";
-import type { Progress } from "../print.ts";
+import { type Progress, printResult } from "../print.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -42,10 +42,10 @@ async function pushAndReport(target: string, settings: PushValues, run: Schedule
     run.add({ files, bytes, versions_removed: removed });
     const report = { version, files, bytes, ...(settings.remove ? { removed } : {}) };
     const removal = settings.remove ? `, ${removed} versions removed` : "";
-    process.stdout.write(
-      settings.json
-        ? `${JSON.stringify(report)}\n`
-        : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.\n`,
+    printResult(
+      report,
+      `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.`,
+      settings.json,
     );
   } finally {
     progress.end();
@@ -72,7 +72,7 @@ async function pushTo(target: string, settings: PushValues, progress: Progress):
     return (await follower.follow()) ?? { version, files: 0, bytes: 0, removed: 0 };
   }
   if (protocol !== "s3")
-    throw new UserError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
+    throw new UsageError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
   return new Push(lake, manifest, await openBucket(target, stallMs, s3Endpoint), {
     transfers,
     stallMs,

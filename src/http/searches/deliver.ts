@@ -267,18 +267,12 @@ export async function postMessage(
   const allowed = options.arePrivateAllowed ? { ...options, isAllowed: () => true } : options;
   try {
     const request = { method: "POST", headers, body, signal } as const;
-    const response = await requestPublic(new URL(url), request, { deadlineMs: responseMs, ...allowed });
-    const { statusCode = 0 } = response;
-    response.destroy();
-    return {
-      isDelivered: statusCode >= 200 && statusCode < 300,
-      isGone: statusCode === 410,
-      outcome: String(statusCode),
-    };
+    const limited = { deadlineMs: responseMs, ...allowed };
+    const status = await requestPublic(new URL(url), request, limited, ({ statusCode = 0 }) => statusCode);
+    return { isDelivered: status >= 200 && status < 300, isGone: status === 410, outcome: String(status) };
   } catch (thrown) {
     signal.throwIfAborted();
-    const outcome = messageOf(thrown);
-    return { isDelivered: false, isGone: false, outcome };
+    return { isDelivered: false, isGone: false, outcome: messageOf(thrown) };
   }
 }
 

@@ -6,9 +6,9 @@
 import { lookup as resolveHost } from "node:dns/promises";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { LookupFunction } from "node:net";
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { hostOf, isPublicAddress } from "../../base/addresses.ts";
+import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
 
 /** The size of a document. */
 export const documentBytesMax = 5_120;
@@ -21,7 +21,7 @@ export interface PublicRequestOptions {
   readonly isAllowed?: (address: string) => boolean;
   /** Certificates of authorities (PEM) instead of those of Node.js. */
   readonly ca?: string;
-  /** From the look-up of the address to the response, or to the end of a document. */
+  /** From the look-up of the address to the end of what uses the response. */
   readonly deadlineMs?: number;
 }
 
@@ -38,52 +38,31 @@ interface SentRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Sends a request; returns the response, whose body must be read or destroyed. Rejects refused addresses, and when the deadline passes or the signal aborts,
- * which destroy a response that is being read.
- */
-export async function requestPublic(
+/** Sends a request, and calls `use` with the response, which is destroyed afterwards. Rejects refused addresses, and when the deadline passes or the signal aborts. */
+export function requestPublic<T>(
   url: URL,
   { body, signal, ...request }: SentRequest,
-  { resolve = systemResolve, isAllowed = isPublicAddress, ca, deadlineMs = requestMs }: PublicRequestOptions = {},
-): Promise<IncomingMessage> {
-  const limit = new AbortController();
-  const onAbort = (): void => limit.abort(signal?.reason);
-  const late = new Error(`No response in ${deadlineMs / 1000} seconds.`);
-  const timer = setTimeout(() => limit.abort(late), deadlineMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  const end = (): void => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  };
-  const send = async (): Promise<IncomingMessage> => {
+  { resolve = systemResolve, isAllowed = isPublicAddress, ca, deadlineMs: ms = requestMs }: PublicRequestOptions,
+  use: (response: IncomingMessage) => T | Promise<T>,
+): Promise<T> {
+  const send = async (limited: AbortSignal): Promise<T> => {
     const host = hostOf(url);
     const addresses = isIP(host) === 0 ? await resolve(host) : [host];
     // Without the address: accounts see the message, and not what names of the service's own network lead to.
     if (addresses.length === 0 || !addresses.every(isAllowed))
       throw new TypeError(`Address of ${host} is not public: expected a public one.`);
-    limit.signal.throwIfAborted();
-    const options = { ...request, agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
+    limited.throwIfAborted();
+    const options = { ...request, signal: limited, agent: false, lookup: lookupOf(addresses), ...(ca && { ca }) };
     const sent = (url.protocol === "http:" ? requestHttp : requestHttps)(url, options);
-    limit.signal.addEventListener("abort", () => sent.destroy(limit.signal.reason));
-    return new Promise((settle, reject) => {
+    const response = await new Promise<IncomingMessage>((settle, reject) => {
       sent.on("error", reject);
       sent.once("response", settle);
       sent.end(body);
     });
+    return use(response);
   };
-  const aborted = new Promise<never>((_, reject) => {
-    limit.signal.addEventListener("abort", () => reject(limit.signal.reason));
-  });
-  if (signal?.aborted === true) onAbort();
-  try {
-    const response = await Promise.race([send(), aborted]);
-    response.once("close", end);
-    return response;
-  } catch (thrown) {
-    end();
-    throw thrown;
-  }
+  const error = new Error(`No response in ${ms / 1000} seconds.`);
+  return withTimeLimit({ ms, error, signal }, (limited) => orAborted(limited, send(limited)));
 }
 
 /** Returns a `fetch` for GET requests of public documents over HTTPS, up to a size. */
@@ -92,7 +71,7 @@ export function fetchPublic(options: PublicRequestOptions = {}): typeof fetch {
     const url = new URL(String(input));
     if (url.protocol !== "https:") throw new TypeError(`Invalid URL ${url.href}: expected https.`);
     const headers = { Accept: "application/json" };
-    return readResponse(await requestPublic(url, { headers, signal: init?.signal ?? undefined }, options));
+    return requestPublic(url, { headers, signal: init?.signal ?? undefined }, options, readResponse);
   };
 }
 
@@ -111,10 +90,8 @@ async function readResponse(message: IncomingMessage): Promise<Response> {
   let bytes = 0;
   for await (const chunk of message) {
     bytes += chunk.length;
-    if (bytes > documentBytesMax) {
-      message.destroy();
+    if (bytes > documentBytesMax)
       throw new RangeError(`The document is too long: expected at most ${documentBytesMax} bytes.`);
-    }
     chunks.push(chunk);
   }
   const headers = new Headers();

@@ -9,7 +9,7 @@ import { exportUnitRows } from "../../accounts/policy/prices.ts";
 import type { Replica } from "../../accounts/policy/replica.ts";
 import { VisitLimits } from "../../accounts/policy/visit-limits.ts";
 import { Sessions, SignIn } from "../../accounts/sign-in/sign-in.ts";
-import { UserError } from "../../base/user-error.ts";
+import { UsageError } from "../../base/user-error.ts";
 import type { Synchronous } from "../../db/sqlite.ts";
 import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-encoder.ts";
@@ -223,23 +223,23 @@ export const webhooksOf = ({ privateWebhooks = false }: ServeOptions): WebhookOp
   arePrivateAllowed: privateWebhooks,
 });
 
-/** Throws a UserError if a service without keys is to listen on all addresses of a machine, or to serve pages of any origin. */
+/** Throws a UsageError if a service without keys is to listen on all addresses of a machine, or to serve pages of any origin. */
 function requireOwnNetwork({ host, corsOrigins = [] }: ServeOptions): void {
   if (/^(0\.0\.0\.0|::|\*|)$/.test(host))
-    throw new UserError(
+    throw new UsageError(
       `Invalid host ${host} for --auth=off: expected one address, such as 127.0.0.1, instead of all.`,
     );
   if (corsOrigins.includes("*"))
-    throw new UserError(
+    throw new UsageError(
       "Invalid --cors-origin * for --auth=off: expected origins, because any page could read the data.",
     );
 }
 
-/** Returns the origin of the public URL. Throws a UserError if it is not one of the web, or has more than an origin. */
+/** Returns the origin of the public URL. Throws a UsageError if it is not one of the web, or has more than an origin. */
 export function publicOriginOf(publicUrl: string): string {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw new UserError(
+  throw new UsageError(
     `Invalid public URL ${publicUrl}: expected an address without a path, such as https://cars.example.`,
   );
 }

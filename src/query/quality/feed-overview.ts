@@ -1,5 +1,5 @@
 /** What operators see of feeds: the calendar, what waits for a decision, and one feed in detail. */
-import { ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "../../serving/feed-records.ts";
@@ -135,16 +135,11 @@ async function feedDetails(
     name,
     day,
     verdict: verdicts[String(row?.verdict ?? "none")] ?? "",
-    vins: numberIn(row, "vins"),
-    usualVins: numberIn(row, "usual_vins"),
-    minVins: numberIn(row, "min_vins"),
+    vins: numberOrNull(row?.vins),
+    usualVins: numberOrNull(row?.usual_vins),
+    minVins: numberOrNull(row?.min_vins),
     lastDay: row === undefined ? null : textOrNullIn(row, "last_delivered_on"),
-    days: days.map((one) => ({ day: one, vins: numberIn(byDay.get(one), "vins") ?? undefined, hasFailed: false })),
+    days: days.map((one) => ({ day: one, vins: numberOrNull(byDay.get(one)?.vins) ?? undefined, hasFailed: false })),
     refused: await refusedRows(version, { dealer, day, limit: shownRows }),
   };
 }
-
-const numberIn = (row: Row | undefined, column: string): number | null => {
-  const value = row?.[column];
-  return typeof value === "number" ? value : null;
-};

@@ -1,5 +1,5 @@
 /** What vehicles are worth by the fit of the published day: the statement of `valuation/predict.ts` over the table `price_effects`. */
-import { type Row, stringOrNull } from "../../base/json.ts";
+import { numberOrNull, type Row, stringOrNull } from "../../base/json.ts";
 import { ident, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { predicted, rangeNames } from "../../valuation/predict.ts";
@@ -42,11 +42,11 @@ export async function accuracyOf(version: LakeVersion): Promise<readonly Accurac
     isNew: row.is_new === true,
     isDescribed: row.is_described === true,
     step: stringOrNull(row.step),
-    band: numberIn(row, "band") ?? null,
-    priceBand: numberIn(row, "price_band") ?? null,
-    listings: numberIn(row, "listings") ?? 0,
-    error: numberIn(row, "error") ?? 0,
-    inside: numberIn(row, "inside") ?? 0,
+    band: numberOrNull(row.band),
+    priceBand: numberOrNull(row.price_band),
+    listings: numberOrNull(row.listings) ?? 0,
+    error: numberOrNull(row.error) ?? 0,
+    inside: numberOrNull(row.inside) ?? 0,
   }));
 }
 
@@ -66,23 +66,18 @@ function subjectRow(subject: Subject, position: number): Sql {
            ${isDescribed} AS is_described`;
 }
 
-const numberIn = (row: Row, column: string): number | undefined => {
-  const value = row[column];
-  return typeof value === "number" ? value : undefined;
-};
-
 function valuationIn(row: Row | undefined, { price, optionValue, inventoryType }: Subject): Valuation {
   const step = steps.find((one) => one === row?.step);
-  const [value, low, high] = ["value", "to_low", "to_high"].map((column) => row && numberIn(row, column));
-  if (row === undefined || step === undefined || value === undefined) return withoutValue("insufficient_sample");
+  const [value, low, high] = ["value", "to_low", "to_high"].map((column) => numberOrNull(row?.[column]));
+  if (row === undefined || step === undefined || value == null) return withoutValue("insufficient_sample");
   const attribute = rangeNames.find((name) => name === row.out_of_range);
   if (attribute !== undefined) {
-    const range = { attribute, min: numberIn(row, "range_min") ?? 0, max: numberIn(row, "range_max") ?? 0 };
+    const range = { attribute, min: numberOrNull(row.range_min) ?? 0, max: numberOrNull(row.range_max) ?? 0 };
     return withoutValue("out_of_range", range);
   }
-  if (low === undefined || high === undefined) return withoutValue("insufficient_sample");
+  if (low == null || high == null) return withoutValue("insufficient_sample");
   const rounded = dollars(value);
-  const counted = Math.round((numberIn(row, "options_counted") ?? 0) * rules.optionUnit);
+  const counted = Math.round((numberOrNull(row.options_counted) ?? 0) * rules.optionUnit);
   const isCounted = inventoryType !== "new" && step !== "body_and_age";
   const options = isCounted
     ? ({ value: optionValue ?? counted, of: optionValue === null ? "mean" : "vehicle" } as const)

@@ -1,5 +1,5 @@
 /** The vehicle that is valued: a listing of the lake, or one that a request describes. */
-import { type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
+import { numberOrNull, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
@@ -49,8 +49,6 @@ export const subjectColumns = [
   ...(["options_packages", "market_value", "market_value_low", "market_value_high", "value_step"] as const),
 ] as const satisfies readonly ServedColumn[];
 
-const number = (value: Json | undefined): number | null => (typeof value === "number" ? value : null);
-
 const inventoryTypes = ["new", "used", "certified"] as const;
 
 /** Returns a listing, read with `subjectColumns`. */
@@ -61,16 +59,16 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
     listing_id: textIn(row, "id"),
     vin: textIn(row, "vin"),
     status: state,
-    year: number(build.year),
+    year: numberOrNull(build.year),
     make: stringOrNull(build.make),
     model: stringOrNull(build.model),
     trim: stringOrNull(build.trim),
     version: stringOrNull(build.version),
     state: stringOrNull(dealer.state),
     inventory_type: inventoryTypes.find((type) => type === row.inventory_type) ?? null,
-    miles: number(row.miles),
-    price: number(row.price),
-    msrp: number(row.msrp),
+    miles: numberOrNull(row.miles),
+    price: numberOrNull(row.price),
+    msrp: numberOrNull(row.msrp),
   };
   const optionValue = worthOf(dimensions, shown.make, dimensions.wordsOf(row.options_packages) ?? []);
   return {
@@ -92,7 +90,7 @@ const bodyOf = ({ body_type, powertrain_type }: Row): string =>
 
 /** The sum of the list prices of options of a make, in dollars. */
 const worthOf = (dimensions: Dimensions, make: string | null, codes: readonly string[]): number =>
-  dimensions.optionsOf(make, codes).reduce((sum, { msrp }) => sum + (number(msrp) ?? 0), 0);
+  dimensions.optionsOf(make, codes).reduce((sum, { msrp }) => sum + (numberOrNull(msrp) ?? 0), 0);
 
 function pointOf({ latitude, longitude }: Row): Point | undefined {
   return typeof latitude === "number" && typeof longitude === "number" ? { latitude, longitude } : undefined;
@@ -130,7 +128,7 @@ export interface Build {
 export const buildOfVin = (vin: string, decoded: Row): Build => ({
   vin,
   shown: {
-    year: number(decoded.year),
+    year: numberOrNull(decoded.year),
     make: stringOrNull(decoded.make),
     model: stringOrNull(decoded.model),
     trim: stringOrNull(decoded.trim),

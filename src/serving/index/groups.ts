@@ -4,7 +4,7 @@
  * Listings are grouped by numbers of values. Supply metrics add the sales as further rows, which are in no count.
  */
 import { plusDays } from "../../base/day.ts";
-import { integerIn, type Row } from "../../base/json.ts";
+import { integerIn, numberOrNull, type Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, supplyMetrics, supplyWindowStart } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -147,8 +147,8 @@ function keyedRows(
 const groupIn = (row: Row, keys: readonly GroupKey[], { metrics }: MeasureRequest): MeasuredGroup => ({
   values: keys.map(({ textOf }, index) => textOf(integerIn(row, numberColumn(index)))),
   count: integerIn(row, "listings"),
-  metrics: metrics.map((_, index) => {
-    const value = row[metricColumn(index)];
-    return { sample: integerIn(row, sampleColumn(index)), value: typeof value === "number" ? value : null };
-  }),
+  metrics: metrics.map((_, index) => ({
+    sample: integerIn(row, sampleColumn(index)),
+    value: numberOrNull(row[metricColumn(index)]),
+  })),
 });

@@ -7,7 +7,7 @@ import { type Accuracy, accuracyOf } from "../../query/valuation/estimate.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
 import { rules } from "../../valuation/rules.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
-import { age, amountOf, count, day as dayText, dollars, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, dollars, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -141,13 +141,12 @@ function groupOf({ step, band, priceBand }: Accuracy): string {
   return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
 /** How far values are from prices that their fit has not seen. */
 const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
   <Block id="values" title="Accuracy of values">
     <p class="muted">
-      By listings that were held out of the fit of the published day. The interval is to contain 80 % of prices.
+      By listings that were held out of the fit of the published day. The interval is to contain {100 * rules.coverage}{" "}
+      % of prices.
     </p>
     <DataTable
       label="Accuracy of values"
@@ -156,8 +155,8 @@ const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.E
         `${one.isNew ? "new" : "used"}${one.isDescribed ? ", described" : ""}`,
         groupOf(one),
         count(one.listings),
-        percent(one.error),
-        percent(one.inside),
+        share(one.error, 1),
+        share(one.inside, 1),
       ])}
     />
   </Block>

@@ -1,5 +1,5 @@
 /** Percentiles of many days from search indexes, from each row on each of its days. */
-import { integerIn, type Row } from "../../../base/json.ts";
+import { integerIn, numberOrNull, type Row } from "../../../base/json.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { metricOf } from "../../../listing/aggregates.ts";
@@ -98,8 +98,8 @@ const readSeries = (row: Row, { statistics }: LevelRequest): SeriesOnDay => ({
   series: integerIn(row, "series"),
   step: integerIn(row, "step"),
   count: integerIn(row, "listings"),
-  statistics: statistics.map((_, index) => {
-    const metric = row[`metric_${index}`];
-    return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
-  }),
+  statistics: statistics.map((_, index) => ({
+    sample: integerIn(row, `sample_${index}`),
+    metric: numberOrNull(row[`metric_${index}`]),
+  })),
 });

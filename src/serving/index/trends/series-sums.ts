@@ -66,12 +66,9 @@ export class SeriesSums {
     const order = attribute === undefined ? () => 0 : compareValues(attribute);
     const totals = [...this.series.values()].map((series) => ({ series, total: totalOf(series) }));
     // Comparing the values of thousands of series takes longer than all else.
-    const least =
-      Float64Array.from(totals, ({ total }) => total)
-        .sort()
-        .at(-limit) ?? 0;
+    const sorted = Float64Array.from(totals, ({ total }) => total).sort();
     const chosen = totals
-      .filter(({ total }) => total > 0 && total >= least)
+      .filter(({ total }) => total > 0 && total >= (sorted.at(-limit) ?? 0))
       .sort((one, other) => other.total - one.total || order(one.series.value, other.series.value))
       .slice(0, attribute === undefined ? 1 : limit)
       .map(({ series }) => series);

@@ -77,7 +77,7 @@ const reasons: Readonly<Record<NonNullable<Valued["valuation"]["null_reason"]>, 
   insufficient_sample: "Too few listings are like this car to value it.",
   branded_title: "Cars with a branded title are not valued.",
   unknown_attributes: "The make, model, year, miles or condition of this car is unknown, so that it has no estimate.",
-  out_of_range: "No listing of this model is as old, has been driven as far, or is as dear as this car.",
+  out_of_range: "The model year, miles, MSRP or value of this car is beyond those of the listings of its model.",
   not_found: "This listing is not valued.",
   no_data: "No prices are fitted to this version of the data.",
 };
