@@ -11,7 +11,7 @@ import type { Campaign } from "./campaign.ts";
 const shape = { listings: 100_000, days: 6, format: "parquet" } as const;
 /** A run of fewer minutes shows that the campaign works, over a small market. */
 const smallBelowMinutes = 10;
-const smallListings = 10_000;
+const small = { listings: 10_000, lookedUp: 10 } as const;
 /** Versions that are published in turn; requests can name those of all days. */
 const versions = 3;
 
@@ -68,10 +68,11 @@ export default {
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
       print("preparing the lake and the right answers of its versions");
-      const drawn = draws < smallBelowMinutes ? { ...shape, listings: smallListings } : shape;
+      const { listings, lookedUp } = draws < smallBelowMinutes ? small : { ...shape, lookedUp: 30 };
+      const drawn = { ...shape, listings };
       const name = JSON.stringify(drawn);
       const feeds = (): Promise<string> => generateFeeds(scope, drawn);
-      const prepared = await prepareLake(scope, { feeds, name, versions, lookedUp: 30, seed });
+      const prepared = await prepareLake(scope, { feeds, name, versions, lookedUp, seed });
       const disk = (await mountedDisk(scope)) ?? (await limitedDisk(scope));
       const summary = await runOverload(scope, {
         prepared,

@@ -113,10 +113,14 @@ export class OverloadLoad {
     this.agents.clear();
   }
 
-  /** Sends light requests of each class alone. */
+  /** Sends light requests of each class alone, after a first one, for which a version may have to be opened. */
   async measureIdle(seconds: number): Promise<void> {
-    for (const of of lightClasses)
-      await this.sendLight(of, this.identity(`${of}, idle`), endAfter(seconds), () => this.times[of].idle);
+    for (const of of lightClasses) {
+      const client = this.identity(`${of}, idle`);
+      const first = this.draw.draw(of);
+      await this.send(client, first.request, first);
+      await this.sendLight(of, client, endAfter(seconds), () => this.times[of].idle);
+    }
   }
 
   /** Returns the answers a second of a closed loop of the offered load. */
