@@ -6,7 +6,7 @@
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { requestDeadlineMs } from "../../../../src/operations/caller.ts";
-import { createCustomer } from "../../accounts.ts";
+import { type CustomerOptions, createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
 import { type HostileRequest, hostileRequests, searchOperations } from "../hostile-requests.ts";
 import { sleepUnless } from "../mixed/faults.ts";
@@ -57,6 +57,9 @@ const answeredMs = (path: string): number =>
 /** What a hostile request may be refused with besides. */
 const hostileRefusals = [400, 404, 406, 414, 422, 431, ...refusalsUnderLoad];
 
+/** The rate limits of the highest tier: what is free counts against them by its time. */
+const limited: CustomerOptions = { override: null };
+
 interface SendOptions {
   readonly path: string;
   readonly abortMs?: number;
@@ -97,8 +100,8 @@ export class OverloadLoad {
     return (performance.now() - this.startedAtMs) / 1000;
   }
 
-  private identity(role: string, refusals = refusalsUnderLoad): ClientIdentity {
-    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000" }) };
+  private identity(role: string, refusals = refusalsUnderLoad, options: CustomerOptions = {}): ClientIdentity {
+    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000", ...options }) };
   }
 
   /** Returns the connections of a role: more than one account may have requests in progress, and fewer than one address may have. */
@@ -197,7 +200,7 @@ export class OverloadLoad {
 
   /** Looks up listings that do not exist, which is free, in one version after the other. */
   private async nameVersions(isOver: () => boolean): Promise<void> {
-    const client = this.identity("versions", hostileRefusals);
+    const client = this.identity("versions", hostileRefusals, limited);
     await atRate(rates.versions, isOver, async () => {
       const id = this.chance
         .integer(0, 2 ** 31)
@@ -212,7 +215,7 @@ export class OverloadLoad {
   /** Failed statements can be charged: the account is none of those whose charges are compared with the answers. */
   private async sendHostileStatements(isOver: () => boolean): Promise<void> {
     const { service, journal } = this.options;
-    const { customer, role } = this.identity("hostile statements");
+    const { customer, role } = this.identity("hostile statements", hostileRefusals, limited);
     await atRate(rates.statements, isOver, async () => {
       const body = { sql: this.chance.pick(hostileStatements) };
       const options = { agent: this.agentOf(role), headers: customer.bearer, body };
