@@ -5,11 +5,12 @@
  * A version with damaged files is opened again when one of them has been restored.
  */
 import { resolve } from "node:path";
-import { messageOf } from "../base/user-error.ts";
+import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
+import { damagedData } from "./files/version-files.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
 import { LakeVersion } from "./lake-version.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
@@ -127,7 +128,7 @@ export class CurrentVersion {
 
   /**
    * Calls `work` with a kept version, or that in service if none is named. Refuses with `version_unavailable` if the version is not kept; `parameter`
-   * names where the request has it. A version is opened on behalf of `user`.
+   * names where the request has it. Refuses with `data_unavailable` if a file that it needs is damaged. A version is opened on behalf of `user`.
    */
   async useNamed<T>(
     named: { readonly version: string; readonly parameter: string } | undefined,
@@ -142,7 +143,7 @@ export class CurrentVersion {
     } catch (thrown) {
       // Its files can have been removed meanwhile.
       await require();
-      throw thrown;
+      throw thrown instanceof DamagedFile ? damagedData() : thrown;
     }
   }
 

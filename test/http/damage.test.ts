@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
 import { runExport } from "../../src/http/exports/writer-process.ts";
-import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
+import {
+  compareVersions,
+  currentManifest,
+  type LakeFile,
+  type Manifest,
+  readManifest,
+  versionsIn,
+} from "../../src/lake/manifest.ts";
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
@@ -71,6 +78,19 @@ const needs: readonly Need[] = [
     others: [...pagesOfToday, "/v1/listings?inventory_status=sold"],
   },
 ];
+
+test("a request that names a version is refused while a file that opens it is damaged, and answered once it is restored", async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const older = [...(await versionsIn(lake))].sort(compareVersions).find((name) => name !== manifest.version) ?? "";
+  const [file = assert.fail("no file")] = (await readManifest(lake, older)).tables.dealers;
+  const client = await startService(scope, lake);
+  const restore = await damage(lake, file);
+  const ask = () => client.get(`/v1/listings?data_version=${older}`);
+  const { status, body } = await ask();
+  assert.deepEqual([status, (body as { error: { code: string } }).error.code], [503, "data_unavailable"]);
+  await restore();
+  await eventually("the version is read again", async () => (await ask()).status === 200);
+});
 
 test("an export that needs a damaged file is refused", { skip: skipInShortRun }, async (scope) => {
   const { lake, manifest } = await copyLake(scope);

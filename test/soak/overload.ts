@@ -8,7 +8,12 @@ import { generateFeeds } from "../support/lakes/generated.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-const shape = { listings: 100_000, days: 3, format: "parquet" } as const;
+const shape = { listings: 100_000, days: 6, format: "parquet" } as const;
+/** A run of fewer minutes shows that the campaign works, over a small market. */
+const smallBelowMinutes = 10;
+const small = { listings: 10_000, lookedUp: 10 } as const;
+/** Versions that are published in turn; requests can name those of all days. */
+const versions = 3;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -23,13 +28,16 @@ const timesOf = ({ count, medianMs, p99Ms }: TimesSummary): string =>
 
 /** Returns the rows of the summary's table. */
 function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, value: string])[] {
-  const { ledger, memoryBytes } = summary;
+  const { ledger, memoryBytes, webhooks, fetching } = summary;
+  const light = Object.entries(summary.light).flatMap(([of, { idle, loaded, disturbed, ratio }]) => [
+    [`${of}, idle`, timesOf(idle)] as const,
+    [`${of}, loaded`, `${timesOf(loaded)}: ${ratio.toFixed(1)} times the idle p99`] as const,
+    [`${of}, at an outage`, timesOf(disturbed)] as const,
+    [`${of}, each 5 minutes`, loaded.p99OfWindowsMs.map((ms) => `${ms.toFixed(0)} ms`).join(", ")] as const,
+  ]);
   return [
     ["capacity", `${summary.capacityPerSecond.toFixed(1)}/s`],
-    ["light, idle", timesOf(summary.idle)],
-    ["light, loaded", timesOf(summary.loaded)],
-    ["light, at an outage", timesOf(summary.disturbed)],
-    ["p99 of each 5 minutes", summary.loaded.p99OfWindowsMs.map((ms) => `${ms.toFixed(0)} ms`).join(", ")],
+    ...light,
     [
       "event loop delay",
       `p99 median ${summary.serviceDelayMs[0].toFixed(0)} ms, max ${summary.serviceDelayMs[1].toFixed(0)} ms`,
@@ -41,6 +49,12 @@ function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, val
     ["charged, no answer", String(ledger.unanswered)],
     ["memory", ["start", "peak", "end"].map((when, index) => `${when} ${mib(memoryBytes[index] ?? 0)}`).join(", ")],
     ["faults", countsOf(summary.faults)],
+    [
+      "webhooks",
+      `${webhooks.messages} messages, ${webhooks.repeated} repeated, the slowest after ${webhooks.slowestSeconds.toFixed(1)} s; ` +
+        `${webhooks.published} versions published in ${webhooks.rounds} rounds`,
+    ],
+    ["fetches", `${fetching.fetches}, the slowest in ${fetching.slowestSeconds.toFixed(1)} s`],
     ["read slowly", mib(summary.slowBytes)],
     ["problems", String(summary.problemCount)],
   ];
@@ -48,15 +62,17 @@ function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, val
 
 export default {
   describe:
-    `1.5 times the capacity over ${shape.listings} listings, while the service is killed, its disk is full, files are damaged, and clients ` +
-    "leave, read slowly and send malformed requests; a draw is a minute",
+    `1.5 times the capacity over ${shape.listings} listings, while the service is killed, its disk is full, files are damaged, versions ` +
+    "are published, receivers of webhooks and sources never answer, and clients leave, read slowly and send malformed and greedy requests; a draw is a minute",
   draws: 60,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
       print("preparing the lake and the right answers of its versions");
-      const name = JSON.stringify(shape);
-      const feeds = (): Promise<string> => generateFeeds(scope, shape);
-      const prepared = await prepareLake(scope, { feeds, name, versions: shape.days, lookedUp: 30, seed });
+      const { listings, lookedUp } = draws < smallBelowMinutes ? small : { ...shape, lookedUp: 30 };
+      const drawn = { ...shape, listings };
+      const name = JSON.stringify(drawn);
+      const feeds = (): Promise<string> => generateFeeds(scope, drawn);
+      const prepared = await prepareLake(scope, { feeds, name, versions, lookedUp, seed });
       const disk = (await mountedDisk(scope)) ?? (await limitedDisk(scope));
       const summary = await runOverload(scope, {
         prepared,

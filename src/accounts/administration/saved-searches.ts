@@ -104,15 +104,20 @@ export const dueSearches = (
 
 interface Claim {
   readonly searchId: string;
+  /** The version that the message leads to, unless it is one of several, or repeated. */
+  readonly version: string;
   readonly atMs: number;
   /** No other service delivers the search until then. */
   readonly untilMs: number;
 }
 
-/** Claims the next message of a search for a service, by postponing it; null if another service has. */
-export function claimSearch(database: SqlDatabase, { searchId, atMs, untilMs }: Claim): SavedSearch | null {
+/**
+ * Claims the next message of a search for a service, by postponing it; null if another service has. Records what the message leads to: if its attempt is
+ * not recorded, because the service is killed, it is repeated, and is no other one.
+ */
+export function claimSearch(database: SqlDatabase, { searchId, version, atMs, untilMs }: Claim): SavedSearch | null {
   const rows = database.run(sql`
-    UPDATE saved_searches SET next_at_ms = ${untilMs}
+    UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
     WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
   return rows === 0 ? null : findSearch(database, searchId);
 }

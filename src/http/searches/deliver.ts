@@ -94,7 +94,8 @@ async function deliver({ searchId }: SavedSearch, services: MessageServices, sig
   const { administration } = services.accounts;
   for (;;) {
     const atMs = services.clock.wallMs();
-    const search = await administration.call("claimSearch", { searchId, atMs, untilMs: atMs + claimMs });
+    const version = await publishedVersion(services);
+    const search = await administration.call("claimSearch", { searchId, version, atMs, untilMs: atMs + claimMs });
     if (search === null) return;
     const attempt = await attemptNext(search, services, signal).catch(async (thrown: unknown) => {
       // Interrupted: another service, or this one after its restart, repeats the message at once.
@@ -113,10 +114,9 @@ async function attemptNext(
   signal: AbortSignal,
 ): Promise<AttemptRecord> {
   const atMs = services.clock.wallMs();
-  const { url } = search;
-  if (url === null) throw new TypeError(`Search ${search.searchId} has no webhook: expected one that is due.`);
-  const version = await publishedVersion(services);
-  const position = { ...search, target: search.target ?? version };
+  const { url, target } = search;
+  if (url === null || target === null) throw new TypeError(`Search ${search.searchId} is not due: expected a claim.`);
+  const position = { ...search, target };
   try {
     const { message, next } = await nextMessage(position, services, signal);
     const reached = { ...search, ...next, attempts: 0, nextAtMs: atMs };

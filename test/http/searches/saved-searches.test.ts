@@ -32,12 +32,14 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   assert.deepEqual(dueFor("2026-11-18.1", atMs), [], "no newer version");
   assert.deepEqual(dueFor("2026-11-19.1", atMs), [searchId]);
 
-  const claim = { searchId, atMs, untilMs: atMs + 60_000 };
+  const claim = { searchId, version: "2026-11-19.1", atMs, untilMs: atMs + 60_000 };
   const claimed = claimSearch(database, claim);
   assert.equal(claimed?.searchId, searchId);
   assert.equal(claimSearch(database, claim), null, "another service");
   assert.deepEqual(dueFor("2026-11-19.1", atMs + 59_999), []);
   assert.deepEqual(dueFor("2026-11-19.1", atMs + 60_000), [searchId], "of a service that was killed");
+  const later = { ...claim, version: "2026-11-20.1", atMs: atMs + 60_000 };
+  assert.equal(claimSearch(database, later)?.target, "2026-11-19.1", "the message is repeated as it was");
 
   const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc" };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };

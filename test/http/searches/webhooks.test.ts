@@ -11,6 +11,7 @@ import { Webhook } from "standardwebhooks";
 import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
+import { type Sql, sql } from "../../../src/db/sql.ts";
 import { postMessage } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
@@ -23,7 +24,7 @@ import {
   readMarket,
 } from "../../oracle/compare/changes.ts";
 import { randomFeeds } from "../../oracle/random-lake/feeds.ts";
-import { createCustomer, temporaryAccounts } from "../../support/accounts.ts";
+import { createCustomer, inAccountsFile, temporaryAccounts } from "../../support/accounts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Client, startService } from "../../support/http/service.ts";
 import { writeFeeds } from "../../support/lakes/feeds.ts";
@@ -293,4 +294,43 @@ test("a host name that leads to the service's own network is refused when a mess
     assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);
     assert.equal(sent.outcome, "Address of shop.example is not public: expected a public one.");
   }
+});
+
+test("a message whose delivery could not be recorded is repeated, and is no other one after another version is published", async (t) => {
+  const ownFolder = await temporaryFolder(t);
+  const ownLake = join(ownFolder, "lake");
+  const publishDay = async (index: number): Promise<void> => {
+    const { day = "", feeds: ofDay = {} } = days[index] ?? {};
+    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, ofDay));
+  };
+  await publishDay(0);
+  const client = await startService(t, ownLake, { clock, privateWebhooks: true });
+  const receiver = await startReceiver(t);
+  const { bearer } = client.customer;
+  const body = JSON.stringify({ name: "all", query: "fields=id", webhook_url: receiver.url });
+  const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
+  receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
+  const change = (statement: Sql): void => inAccountsFile(client.accounts, (database) => void database.run(statement));
+  change(sql`
+    CREATE TRIGGER unrecorded BEFORE UPDATE OF messages ON saved_searches WHEN NEW.messages > OLD.messages
+    BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
+  await publishDay(1);
+  await eventually("a message", async () => receiver.received.length === 1);
+  await publishDay(2);
+  const served = async () => (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
+  await eventually("the next version", async () => (await served()).startsWith(days[2]?.day ?? "no day"));
+  change(sql`DROP TRIGGER unrecorded`);
+  clock.aheadMs += 60_000;
+  const versions = (): readonly string[] => receiver.received.map(({ data }) => `${data.since} ${data.version}`);
+  await eventually(
+    "the messages of both versions",
+    async () =>
+      versions()
+        .at(-1)
+        ?.endsWith(await served()) === true,
+  );
+  const [first, repeated] = receiver.received;
+  assert.deepEqual([repeated?.id, repeated?.data], [first?.id, first?.data]);
+  const [before, between, last] = [...(await versionsIn(ownLake))].sort(compareVersions);
+  assert.deepEqual([...new Set(versions())], [`${before} ${between}`, `${between} ${last}`]);
 });

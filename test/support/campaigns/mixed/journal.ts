@@ -72,7 +72,10 @@ export class Journal {
     else if (reply.status !== 200) {
       account.uncharged.push(reply.requestId);
       if (!refusals.includes(reply.status))
-        this.addProblem("unexpected status", `${reply.path}: ${reply.body.slice(0, 400)}`);
+        this.addProblem(
+          `unexpected status ${reply.status} to ${role}`,
+          `${reply.path.slice(0, 200)}: ${reply.body.slice(0, 400)}`,
+        );
     } else {
       if (reply.micros > 0) account.charged.set(reply.requestId, reply.micros);
       else account.uncharged.push(reply.requestId);

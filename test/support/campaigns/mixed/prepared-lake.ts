@@ -24,6 +24,8 @@ export interface PreparedLake {
   readonly lake: string;
   /** The versions to publish, oldest first; the newest is published. */
   readonly versions: readonly string[];
+  /** All versions that requests can name, oldest first. */
+  readonly kept: readonly string[];
   /** Paths of serving files by version. */
   readonly servingFiles: ReadonlyMap<string, readonly string[]>;
   readonly requests: readonly CheckedRequest[];
@@ -63,7 +65,8 @@ export async function prepareLake(scope: Scope, options: PreparedLakeOptions): P
   const published = (await readdir(join(lake, "versions"))).filter((name) => name.endsWith(".json")).sort();
   const all = published.map((name) => name.slice(0, -".json".length));
   const versions = all.slice(-options.versions);
-  const firstDay = all[0]?.slice(0, "YYYY-MM-DD".length) ?? assert.fail("nothing is published");
+  const since = all[0] ?? assert.fail("nothing is published");
+  const pastDay = since.slice(0, "YYYY-MM-DD".length);
   const servingFiles = new Map<string, readonly string[]>();
   for (const version of versions) {
     const { serving } = await readManifest(lake, version);
@@ -72,10 +75,8 @@ export async function prepareLake(scope: Scope, options: PreparedLakeOptions): P
       serving.map(({ path }) => path),
     );
   }
-  const requests = await answerAll(lake, versions, (version) =>
-    requestForms(version, { ...options, pastDay: firstDay }),
-  );
-  return { lake, versions, servingFiles, requests };
+  const requests = await answerAll(lake, versions, (version) => requestForms(version, { ...options, pastDay, since }));
+  return { lake, versions, kept: all, servingFiles, requests };
 }
 
 /** Returns the requests that every version answers, with their answers. The oldest version decides the requests. */

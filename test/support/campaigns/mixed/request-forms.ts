@@ -10,6 +10,8 @@ export interface RequestForm {
   readonly weight: "light" | "medium" | "worst";
   /** A path with a placeholder for the nonce, or without. */
   readonly path: string;
+  /** Sent as JSON by POST. */
+  readonly body?: object;
 }
 
 /** A bound above all prices: every value finds the same listings. */
@@ -27,6 +29,8 @@ export interface RequestFormOptions {
   readonly lookedUp: number;
   /** A past day with a snapshot. */
   readonly pastDay: string;
+  /** The oldest version, which is kept. */
+  readonly since: string;
   readonly seed: number;
 }
 
@@ -53,7 +57,7 @@ async function drawListings(
 /** Returns the forms for a version: look-ups and pages of its listings, facets, and the worst requests. */
 export async function requestForms(
   version: LakeVersion,
-  { lookedUp, pastDay, seed }: RequestFormOptions,
+  { lookedUp, pastDay, since, seed }: RequestFormOptions,
 ): Promise<readonly RequestForm[]> {
   const chance = new Chance(seed);
   const listings = await drawListings(version, lookedUp, chance);
@@ -80,5 +84,9 @@ export async function requestForms(
     ...forms("light", light),
     ...forms("medium", medium),
     ...forms("worst", expensiveRequests(pastDay, placeholder)),
+    ...forms("worst", [
+      `/v1/changes?since=${since}&limit=1000&${placeholder}`,
+      `/v1/changes?since=${since}&limit=1000&fields=id&${placeholder}`,
+    ]),
   ];
 }

@@ -1,5 +1,5 @@
 /** Sends the requests of the mixed load. */
-import { type Agent, get, type IncomingMessage } from "node:http";
+import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../../src/base/json.ts";
@@ -22,10 +22,15 @@ export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Time after which the client leaves. */
   readonly abortMs?: number;
+  /** `GET`, or `POST` with a body, by default. */
+  readonly method?: string;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
 }
 
 /** Sends a request and reads its response. Never rejects. */
-export async function sendRequest(url: string, path: string, { agent, headers, abortMs }: SendOptions): Promise<Reply> {
+export async function sendRequest(url: string, path: string, options: SendOptions): Promise<Reply> {
+  const { agent, headers, abortMs, body: sent, method = sent === undefined ? "GET" : "POST" } = options;
   const sentAtMs = Date.now();
   const startedAtMs = performance.now();
   const replyOf = (status: Reply["status"], reply: Partial<Reply> = {}): Reply => ({
@@ -42,7 +47,8 @@ export async function sendRequest(url: string, path: string, { agent, headers, a
   let leaving: NodeJS.Timeout | undefined;
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = get(`${url}${path}`, { agent, headers }, resolve).on("error", reject);
+      const request = httpRequest(`${url}${path}`, { agent, headers, method }, resolve).on("error", reject);
+      request.end(sent === undefined ? undefined : JSON.stringify(sent));
       // Destroying a request that has ended would destroy its socket, over which another one may be sent by then.
       if (abortMs !== undefined) leaving = setTimeout(() => request.destroy(), abortMs).unref();
     });

@@ -1,10 +1,12 @@
 /**
- * A killed service at 1.5 times its capacity: searches, facets, exports and light look-ups, of which the last are timed; clients that leave,
- * that read slowly and that send malformed requests; and faults. No answer may be wrong and no charge lost or wrong.
+ * A killed service at 1.5 times its capacity: searches, facets, changes, statements, exports and light look-ups, of which the last are timed; clients
+ * that leave, that read slowly, that send malformed requests, that name many versions and that send greedy statements. No answer may be wrong, late or
+ * missing, and no charge lost or wrong.
  */
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCustomer } from "../../accounts.ts";
+import { requestDeadlineMs } from "../../../../src/operations/caller.ts";
+import { type CustomerOptions, createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
 import { type HostileRequest, hostileRequests, searchOperations } from "../hostile-requests.ts";
 import { sleepUnless } from "../mixed/faults.ts";
@@ -16,6 +18,9 @@ import { readVitalSigns, type VitalSigns } from "../mixed/vital-signs.ts";
 import { readSlowly, sendMalformed } from "./bad-clients.ts";
 import type { KilledService } from "./killed-service.ts";
 import {
+  hostileStatements,
+  type LightClass,
+  lightClasses,
   type OfferedClass,
   type OverloadRequests,
   offeredClasses,
@@ -28,20 +33,32 @@ export interface OverloadOptions {
   readonly service: KilledService;
   readonly accounts: string;
   readonly requests: OverloadRequests;
+  /** Versions that requests can name. */
+  readonly kept: readonly string[];
   readonly journal: Journal;
   readonly seed: number;
 }
 
 /** Requests a second of the clients besides those whose load is offered. */
-const rates = { light: 20, abandoned: 0.2, hostile: 2, malformed: 2 } as const;
+const rates = { light: 20, kept: 10, abandoned: 0.2, hostile: 2, malformed: 2, versions: 10, statements: 0.5 } as const;
 const slowReaders = 4;
 const overload = 1.5;
 const capacityConnections = 8;
 const connectionsMax = 150;
 /** The longest time after which a client leaves an export: while it waits, is written or is sent. */
 const abandonMsMax = 3_000;
+export const sqlDeadlineSeconds = 20;
+/** A busy machine may send a response this much after its deadline. An export waits until it is written. */
+const lateMs = 10_000;
+const answeredMs = (path: string): number =>
+  path.startsWith("/v1/exports")
+    ? Number.POSITIVE_INFINITY
+    : lateMs + 2 * requestDeadlineMs + (path.startsWith("/v1/sql") ? sqlDeadlineSeconds * 1000 : 0);
 /** What a hostile request may be refused with besides. */
 const hostileRefusals = [400, 404, 406, 414, 422, 431, ...refusalsUnderLoad];
+
+/** The rate limits of the highest tier: what is free counts against them by its time. */
+const limited: CustomerOptions = { override: null };
 
 interface SendOptions {
   readonly path: string;
@@ -50,12 +67,23 @@ interface SendOptions {
   readonly mayBreak?: boolean;
 }
 
+/** Response times of light requests. */
+interface LightTimes {
+  readonly idle: ResponseTimes;
+  readonly loaded: ResponseTimes;
+  /** Of requests during an outage or a full disk, or soon after. */
+  readonly disturbed: ResponseTimes;
+}
+
+const newTimes = (): LightTimes => ({
+  idle: new ResponseTimes(),
+  loaded: new ResponseTimes(),
+  disturbed: new ResponseTimes(),
+});
+
 export class OverloadLoad {
   readonly readings: VitalSigns[] = [];
-  readonly idleTimes = new ResponseTimes();
-  readonly times = new ResponseTimes();
-  /** Of requests during an outage or a full disk, or soon after. */
-  readonly disturbedTimes = new ResponseTimes();
+  readonly times: Readonly<Record<LightClass, LightTimes>> = { light: newTimes(), kept: newTimes() };
   /** Bytes that slow readers have read. */
   slowBytes = 0;
   private readonly chance: Chance;
@@ -72,8 +100,8 @@ export class OverloadLoad {
     return (performance.now() - this.startedAtMs) / 1000;
   }
 
-  private identity(role: string, refusals = refusalsUnderLoad): ClientIdentity {
-    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000" }) };
+  private identity(role: string, refusals = refusalsUnderLoad, options: CustomerOptions = {}): ClientIdentity {
+    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000", ...options }) };
   }
 
   /** Returns the connections of a role: more than one account may have requests in progress, and fewer than one address may have. */
@@ -88,9 +116,14 @@ export class OverloadLoad {
     this.agents.clear();
   }
 
-  /** Sends light requests alone. */
+  /** Sends light requests of each class alone, after a first one, for which a version may have to be opened. */
   async measureIdle(seconds: number): Promise<void> {
-    await this.sendLight(this.identity("light, idle"), endAfter(seconds), () => this.idleTimes);
+    for (const of of lightClasses) {
+      const client = this.identity(`${of}, idle`);
+      const first = this.draw.draw(of);
+      await this.send(client, first.request, first);
+      await this.sendLight(of, client, endAfter(seconds), () => this.times[of].idle);
+    }
   }
 
   /** Returns the answers a second of a closed loop of the offered load. */
@@ -101,8 +134,8 @@ export class OverloadLoad {
     let answers = 0;
     const loop = async (): Promise<void> => {
       while (!isOver()) {
-        const { request, path } = this.draw.draw(this.draw.drawClass());
-        const { status } = await this.send(client, request, { path });
+        const drawn = this.draw.draw(this.draw.drawClass());
+        const { status } = await this.send(client, drawn.request, drawn);
         answers += Number(status === 200);
       }
     };
@@ -117,9 +150,14 @@ export class OverloadLoad {
     );
     await Promise.all([
       ...offered,
-      this.sendLight(this.identity("light"), isOver, (sentAtMs) =>
-        this.options.service.wasDisturbed(sentAtMs, Date.now()) ? this.disturbedTimes : this.times,
-      ),
+      ...lightClasses.map((of) => {
+        const { loaded, disturbed } = this.times[of];
+        const timesOf = (sentAtMs: number): ResponseTimes =>
+          this.options.service.wasDisturbed(sentAtMs, Date.now()) ? disturbed : loaded;
+        return this.sendLight(of, this.identity(of), isOver, timesOf);
+      }),
+      this.nameVersions(isOver),
+      this.sendHostileStatements(isOver),
       this.abandonExports(isOver),
       this.sendHostile(isOver),
       this.sendMalformed(isOver),
@@ -132,7 +170,7 @@ export class OverloadLoad {
   /** Sends every request once, each of which must be answered. */
   async askEverything(): Promise<void> {
     const client = this.identity("afterwards", []);
-    for (const of of ["light", ...offeredClasses] as const)
+    for (const of of [...lightClasses, ...offeredClasses])
       for (const request of this.options.requests[of])
         await this.send(client, request, { path: this.draw.pathOf(of, request) });
     this.closeConnections();
@@ -142,20 +180,50 @@ export class OverloadLoad {
   private async offer(of: OfferedClass, perSecond: number, isOver: () => boolean): Promise<void> {
     const client = this.identity(of);
     await atRate(perSecond, isOver, async () => {
-      const { request, path } = this.draw.draw(of);
-      await this.send(client, request, { path });
+      const drawn = this.draw.draw(of);
+      await this.send(client, drawn.request, drawn);
     });
   }
 
   private async sendLight(
+    of: LightClass,
     client: ClientIdentity,
     isOver: () => boolean,
     timesOf: (sentAtMs: number) => ResponseTimes,
   ): Promise<void> {
-    await atRate(rates.light, isOver, async () => {
-      const { request, path } = this.draw.draw("light");
-      const { status, ms, sentAtMs } = await this.send(client, request, { path });
+    await atRate(rates[of], isOver, async () => {
+      const drawn = this.draw.draw(of);
+      const { status, ms, sentAtMs } = await this.send(client, drawn.request, drawn);
       if (status === 200) timesOf(sentAtMs).add(this.elapsedSeconds, ms);
+    });
+  }
+
+  /** Looks up listings that do not exist, which is free, in one version after the other. */
+  private async nameVersions(isOver: () => boolean): Promise<void> {
+    const client = this.identity("versions", hostileRefusals, limited);
+    await atRate(rates.versions, isOver, async () => {
+      const id = this.chance
+        .integer(0, 2 ** 31)
+        .toString(16)
+        .padStart(32, "0");
+      const route = this.chance.pick([`/v1/listings/${id}`, `/v1/dealers/${id}`, `/v1/listings/${id}/comparables`]);
+      const path = `${route}?data_version=${this.chance.pick(this.options.kept)}`;
+      await this.send(client, { form: { weight: "light", path }, answers: new Map() }, { path });
+    });
+  }
+
+  /** Failed statements can be charged: the account is none of those whose charges are compared with the answers. */
+  private async sendHostileStatements(isOver: () => boolean): Promise<void> {
+    const { service, journal } = this.options;
+    const { customer, role } = this.identity("hostile statements", hostileRefusals, limited);
+    await atRate(rates.statements, isOver, async () => {
+      const body = { sql: this.chance.pick(hostileStatements) };
+      const options = { agent: this.agentOf(role), headers: customer.bearer, body };
+      const reply = await sendRequest(service.url, "/v1/sql", options);
+      journal.count(role, `${reply.status}${reply.code === undefined ? "" : ` ${reply.code}`}`);
+      this.checkEnd(role, reply);
+      if (reply.status !== "aborted" && ![200, ...hostileRefusals].includes(reply.status))
+        journal.addProblem("hostile statement", `${body.sql}: ${reply.body.slice(0, 400)}`);
     });
   }
 
@@ -216,14 +284,23 @@ export class OverloadLoad {
     const reply = await sendRequest(service.url, path, {
       agent: this.agentOf(client.role),
       headers: client.customer.bearer,
+      body: request.form.body,
       ...(abortMs === undefined ? {} : { abortMs }),
     });
+    this.checkEnd(client.role, reply);
     const isUnsent = reply.status === "aborted" && reply.code === "ECONNREFUSED";
     if (isUnsent) journal.count(client.role, "no service");
     else journal.add(client, request, reply);
     if (reply.status === "aborted" && !mayBreak && !service.wasDown(reply.sentAtMs, Date.now()))
       journal.addProblem("incomplete response", `${path.slice(0, 120)} to ${client.role}: ${reply.code}`);
     return reply;
+  }
+
+  /** Reports a reply that came long after its deadline. */
+  private checkEnd(role: string, { path, ms, status, sentAtMs }: Reply): void {
+    const { service, journal } = this.options;
+    if (ms > answeredMs(path) && !service.wasDisturbed(sentAtMs, Date.now()))
+      journal.addProblem("late response", `${path.slice(0, 120)} to ${role}: ${status} after ${Math.round(ms)} ms`);
   }
 
   private async watch(isOver: () => boolean): Promise<void> {

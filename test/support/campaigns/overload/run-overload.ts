@@ -1,5 +1,6 @@
 /** Runs the overload from its baseline to the audits after it, and summarizes it. */
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
@@ -13,9 +14,11 @@ import type { PreparedLake } from "../mixed/prepared-lake.ts";
 import type { TimesSummary } from "../mixed/response-times.ts";
 import { readVitalSigns } from "../mixed/vital-signs.ts";
 import { Faults, reasonsOf } from "./faults.ts";
+import { type FetchSummary, fetchFromHostileSources } from "./hostile-sources.ts";
 import { KilledService } from "./killed-service.ts";
-import { endAfter, OverloadLoad } from "./overload-load.ts";
-import { overloadRequests } from "./requests.ts";
+import { endAfter, OverloadLoad, sqlDeadlineSeconds } from "./overload-load.ts";
+import { type LightClass, overloadRequests } from "./requests.ts";
+import { messageReference, WebhookLoad } from "./webhooks.ts";
 
 export interface RunOptions {
   readonly prepared: PreparedLake;
@@ -27,12 +30,20 @@ export interface RunOptions {
   readonly onStatus: (line: string) => void;
 }
 
-export interface OverloadSummary {
-  readonly capacityPerSecond: number;
+export interface LightSummary {
   readonly idle: TimesSummary;
   readonly loaded: TimesSummary;
   /** During an outage or a full disk, or soon after. */
   readonly disturbed: TimesSummary;
+  /** How many times its idle p99 the p99 under load is. */
+  readonly ratio: number;
+}
+
+export interface OverloadSummary {
+  readonly capacityPerSecond: number;
+  readonly light: Readonly<Record<LightClass, LightSummary>>;
+  readonly webhooks: Readonly<Record<"rounds" | "published" | "messages" | "repeated" | "slowestSeconds", number>>;
+  readonly fetching: FetchSummary;
   /** The 99th percentile of the delay of the service's event loop that its metrics reported: the median and the greatest. */
   readonly serviceDelayMs: readonly [median: number, max: number];
   /** Delay of the event loop of the clients, which is part of the times that they measure. */
@@ -51,7 +62,14 @@ export interface OverloadSummary {
 }
 
 /** The response cache is small, so that requests are computed again. */
-const settings = ["--response-cache", "4", "--spool-size", "128MiB"];
+const settings = [
+  ...["--response-cache", "4", "--spool-size", "128MiB", "--private-webhooks"],
+  ...["--sql-deadline", String(sqlDeadlineSeconds), "--export-memory", "256MiB"],
+];
+/** The p99 of light requests under load is at most this many times that of idle ones. */
+const fairRatio = 10;
+/** Processes of a stopped service end in this time. */
+const endedMs = 10_000;
 const statusMs = 60_000;
 /** How long the service may take to be ready again after the load, and an audit by a command. */
 const readyMs = 120_000;
@@ -64,13 +82,14 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const accounts = join(disk.folder, "accounts.db");
   createAccountsFile(accounts, { busyMs: 5000 }).close();
   const requests = await overloadRequests(prepared);
+  const reference = await messageReference(prepared);
   const args = [...settings, "--spool", join(disk.folder, "spool")];
   const service = await KilledService.start(scope, { lake, accounts, args });
   // An earlier version is in service while the published one cannot be opened.
   const journal = new Journal(() => versions.toReversed());
-  const load = new OverloadLoad({ service, accounts, requests, journal, seed });
+  const load = new OverloadLoad({ service, accounts, requests, kept: prepared.kept, journal, seed });
   await load.measureIdle(options.idleSeconds);
-  onStatus(`idle: light ${load.idleTimes.describe()}`);
+  onStatus(`idle: light ${load.times.light.idle.describe()}; kept ${load.times.kept.idle.describe()}`);
   const capacityPerSecond = await load.measureCapacity(options.capacitySeconds);
   assert.ok(capacityPerSecond > 0, JSON.stringify(journal.counts));
   onStatus(`capacity ${capacityPerSecond.toFixed(1)}/s`);
@@ -80,12 +99,21 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const onEvent = (line: string): void => onStatus(`  ${line}`);
   const chance = new Chance(seed + 1);
   const faults = new Faults({ service, lake, disk, journal, chance, isOver, onEvent });
+  const webhooks = new WebhookLoad({ service, accounts, prepared, journal, isOver, onEvent }, reference);
   const status = (): void => onStatus(statusOf(load, journal));
-  await Promise.all([load.run(capacityPerSecond, isOver), faults.run(), reportEachMinute(status, isOver)]);
+  const [fetching] = await Promise.all([
+    fetchFromHostileSources(scope, journal, isOver),
+    load.run(capacityPerSecond, isOver),
+    webhooks.run(scope),
+    faults.run(),
+    reportEachMinute(status, isOver),
+  ]);
   clientDelay.disable();
+  const light = checkFairness(load, journal);
   await settle(service, load, journal);
   const code = await service.stop();
   if (code !== 0) journal.addProblem("service exited", `code ${code}`);
+  await checkProcesses(lake, journal);
   for (const defect of service.defects) journal.addProblem("defect", defect);
   const ledger = journal.auditCharges(accounts);
   await audit(journal, ["ledger", "verify", "--accounts", accounts]);
@@ -94,9 +122,9 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const memory = load.readings.map(({ residentBytes }) => residentBytes);
   return {
     capacityPerSecond,
-    idle: load.idleTimes.summary(),
-    loaded: load.times.summary(),
-    disturbed: load.disturbedTimes.summary(),
+    light,
+    webhooks,
+    fetching,
     serviceDelayMs: [timeAt(delays, 0.5), timeAt(delays, 1)],
     clientDelayP99Ms: clientDelay.percentile(99) / 1e6,
     responses: journal.counts,
@@ -128,8 +156,37 @@ function statusOf(load: OverloadLoad, journal: Journal): string {
   const resident = load.readings.at(-1)?.residentBytes ?? 0;
   return (
     `${Math.round(load.elapsedSeconds)} s: ${journal.rightAnswers} right answers, ${journal.wrongAnswers} wrong, ` +
-    `${journal.problemCount} problems; ${Math.round(resident / 2 ** 20)} MiB; light ${load.times.describe()}`
+    `${journal.problemCount} problems; ${Math.round(resident / 2 ** 20)} MiB; light ${load.times.light.loaded.describe()}; kept ${load.times.kept.loaded.describe()}`
   );
+}
+
+/** Summarizes the times of light requests, and reports those of a class as unfair. */
+function checkFairness({ times }: OverloadLoad, journal: Journal): Readonly<Record<LightClass, LightSummary>> {
+  const summaryOf = (of: LightClass): LightSummary => {
+    const [idle, loaded, disturbed] = [times[of].idle, times[of].loaded, times[of].disturbed].map((one) =>
+      one.summary(),
+    );
+    assert.ok(idle !== undefined && loaded !== undefined && disturbed !== undefined);
+    const ratio = loaded.p99Ms / idle.p99Ms;
+    if (!(ratio <= fairRatio))
+      journal.addProblem("unfair", `${of}: p99 ${loaded.p99Ms.toFixed(1)} ms, ${ratio.toFixed(1)} times the idle one`);
+    return { idle, loaded, disturbed, ratio };
+  };
+  return { light: summaryOf("light"), kept: summaryOf("kept") };
+}
+
+/** Reports processes of the service, such as those of statements, that have not ended with it. */
+async function checkProcesses(lake: string, journal: Journal): Promise<void> {
+  const running = async (): Promise<readonly string[]> => {
+    const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+    const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
+    return lines.filter((line) => line.includes(lake)).map((line) => line.replaceAll("\0", " "));
+  };
+  try {
+    await eventually("its processes have ended", async () => (await running()).length === 0, endedMs);
+  } catch {
+    journal.addProblem("processes left", (await running()).join("; ").slice(0, 2000));
+  }
 }
 
 /** Waits until the service has recovered from all faults, and asks everything once more. */
