@@ -4,6 +4,7 @@ import { createWriteStream, rmSync } from "node:fs";
 import { mkdir, open, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { UserError } from "./user-error.ts";
 
 /** Syncs the content of a file, or the entries of a folder, to disk (fsync). */
 export async function syncToDisk(path: string): Promise<void> {
@@ -15,10 +16,14 @@ export async function syncToDisk(path: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents, and syncs the parent of each. */
+/** Creates a folder and its missing parents, and syncs the parent of each. Throws a UserError if one of them is a file. */
 export async function createFolder(path: string): Promise<void> {
   const folder = resolve(path);
-  const topmost = await mkdir(folder, { recursive: true });
+  const topmost = await mkdir(folder, { recursive: true }).catch((thrown: unknown) => {
+    const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    if (code !== "EEXIST" && code !== "ENOTDIR") throw thrown;
+    throw new UserError(`Cannot create folder ${path}: expected no file at it or above it.`);
+  });
   if (topmost === undefined) return;
   for (let created = folder; created.length >= topmost.length; created = dirname(created))
     await syncToDisk(dirname(created));

@@ -1,4 +1,5 @@
 /** Limits of time whose timers the code holds: Node.js 20 can lose that of `AbortSignal.timeout` within `AbortSignal.any` to a garbage collection. */
+import { setMaxListeners } from "node:events";
 
 export interface TimeLimit {
   readonly ms: number;
@@ -15,6 +16,8 @@ export async function withTimeLimit<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
+  // Work can have any number of parts that end with it.
+  setMaxListeners(0, controller.signal);
   const timer = setTimeout(() => controller.abort(error), ms);
   const abort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });

@@ -8,6 +8,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { plusDays } from "../base/day.ts";
+import { createFolder } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
 import { projectPath } from "../base/project-files.ts";
 import { UserError } from "../base/user-error.ts";
@@ -69,7 +70,7 @@ export async function* generateDays(
   shape: MarketShape,
   options: GenerateOptions = {},
 ): AsyncGenerator<GeneratedDay, void, undefined> {
-  await mkdir(out, { recursive: true });
+  await createFolder(out);
   if ((await readdir(out)).length > 0)
     throw new UserError(`${out}: folder is not empty: expected an empty or new folder.`);
   const database = await DuckDatabase.open({

@@ -75,6 +75,14 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["serve", "--port", "0", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
   [["verify", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
   [
+    ["ingest", "data/sample", "--lake", file],
+    /Cannot create folder .*photo\.jpg.*: expected no file at it or above it\./,
+  ],
+  [
+    ["generate", "--out", file, "--listings", "10", "--days", "1", "--end", "2026-01-01", "--seed", "1"],
+    /Cannot create folder .*photo\.jpg: expected no file at it or above it\./,
+  ],
+  [
     ["verify", "--lake", empty],
     /Lake \S+nothing has no published version: expected one published by "carquet ingest <path> --lake \S+nothing"\./,
   ],

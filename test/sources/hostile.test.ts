@@ -96,7 +96,11 @@ describe("a source is left in time, and another one and the day go on, if it", (
     });
 });
 
-test("the deadline of a day does not wait for transfers, and slow sources do not delay others", async (t) => {
+test("the deadline of a day does not wait for transfers, and a dozen slow sources delay no other and cause no warning", async (t) => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  onScopeEnd(t, async () => void process.off("warning", onWarning));
   const port = await startServer(t, (socket) => {
     socket.write(`${head}Content-Length: 1000000000\r\n\r\n`);
     sendForever(socket, "x".repeat(150_000), 1000);
@@ -106,7 +110,7 @@ test("the deadline of a day does not wait for transfers, and slow sources do not
   mkdirSync(inbox);
   writeFileSync(join(inbox, "stock.csv"), "vin\nV1\n");
   utimesSync(join(inbox, "stock.csv"), 1, 1);
-  const slow = Array.from({ length: 9 }, (_, index) => [
+  const slow = Array.from({ length: 12 }, (_, index) => [
     `slow${index}`,
     { https: { url: `http://127.0.0.1:${port}/a.csv` } },
   ]);
@@ -114,8 +118,9 @@ test("the deadline of a day does not wait for transfers, and slow sources do not
   // The deadline is two seconds after the beginning.
   const { of, completed } = await fetch("2026-11-18T14:59:58Z", { sourceMs: 600_000, fetchMs: 600_000, graceMs: 6000 });
   assert.deepEqual([of.zeta?.fetched, completed.map(({ day }) => day)], [1, ["2026-11-18"]]);
-  assert.deepEqual(Object.keys(completed[0]?.missing ?? {}).length, 9);
+  assert.deepEqual(Object.keys(completed[0]?.missing ?? {}).length, 12);
   assert.match(of.slow0?.error ?? "", /^not fetched in time/);
+  assert.deepEqual(warnings, []);
 });
 
 test("no signal's time limit is one that a garbage collection can lose", () => {

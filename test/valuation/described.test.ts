@@ -88,6 +88,14 @@ test("a VIN that was never listed is valued as what it stands for, and needs mil
   assert.deepEqual(valuation, same.data.valuation);
 });
 
+test("a new vehicle whose VIN was never listed is valued with its MSRP", async () => {
+  const vin = "1HGCM82633A004352";
+  const missing = await client.getError(`/v1/comparables?vin=${vin}&inventory_type=new`);
+  assert.match(missing.message, /^Missing parameter msrp: /);
+  const { subject } = (await compare({ vin, inventory_type: "new", msrp: 31_000 })).data;
+  assert.deepEqual([subject.vin, subject.inventory_type, subject.msrp], [vin, "new", 31_000]);
+});
+
 test("comparables are within the radius, of a listing and of a described vehicle, which then needs a place", async () => {
   const [listing] = await queryLake(
     lake,

@@ -44,7 +44,7 @@ export async function compareListing(id: string, wanted: Wanted, version: LakeVe
 }
 
 /** The parameters that may describe the present state of a vehicle whose VIN says the rest. */
-const stateNames = ["inventory_type", "miles", "price", "postal_code", "options", "title"];
+const stateNames = ["inventory_type", "miles", "msrp", "price", "postal_code", "options", "title"];
 
 /** Returns the comparables of the latest listing of a VIN, or of a described vehicle, and the values that the data has never had. */
 export async function compareVehicle(
