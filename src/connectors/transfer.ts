@@ -112,9 +112,8 @@ async function* checkedContent(
   for await (const chunk of content) {
     received += chunk.length;
     checkSize(received);
-    onBytes(chunk.length);
     yield chunk;
-    // The time of a slow disk is not the source's.
+    // After it is written: the time of a slow disk is not the source's.
     onBytes(chunk.length);
   }
 }

@@ -38,7 +38,7 @@ export interface BackgroundOrder extends Omit<ExportOrder, "caller" | "onRows"> 
   readonly caller: Omit<Caller, "signal">;
 }
 
-/** The most exports of an account that are remembered, the newest. */
+/** The most exports of an account that are remembered: those that are written, and the newest others. */
 const rememberedMax = 50;
 
 export class StartedExports<Details> {
@@ -99,7 +99,7 @@ export class StartedExports<Details> {
 
   private remember(shown: StartedExport<Details>, work: AbortController): void {
     const own = [...this.started.values()].filter((other) => other.shown.accountId === shown.accountId);
-    const [oldest] = own;
+    const oldest = own.find((other) => other.shown.state !== "writing");
     if (own.length >= rememberedMax && oldest !== undefined) this.started.delete(oldest.shown.id);
     this.started.set(shown.id, { shown, work });
   }
