@@ -85,7 +85,8 @@ export async function findFiles(
   const fits = (name: string): boolean => fitsPart(part, name);
   for (const { name, isFolder, bytes, modifiedMs } of await listFolder(folder.join("/"), fits)) {
     if (name === "." || name === "..") continue;
-    requireName(name);
+    // A path is the name of a server that is broken, or hostile; other names count only if they fit.
+    if (name.includes("/") || fits(name)) requireName(name);
     if (isFolder === isLast || !fits(name)) continue;
     const path = [...folder, name];
     // A file with the same size and time of modification has the same content.

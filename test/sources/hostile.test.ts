@@ -130,3 +130,16 @@ test("no signal's time limit is one that a garbage collection can lose", () => {
   const users = paths.filter((path) => /AbortSignal\.timeout\(/.test(projectText(`src/${path}`)));
   assert.deepEqual(users, []);
 });
+
+test("a name that no file of a source has stops none of its files", async (t) => {
+  const { folder, writeSources, fetch } = await fetchingIn(t);
+  const inbox = join(folder, "inbox");
+  mkdirSync(inbox);
+  writeFileSync(join(inbox, "stock.csv"), "vin\nV1\n");
+  utimesSync(join(inbox, "stock.csv"), 1, 1);
+  writeFileSync(join(inbox, "new\nline.txt"), "x");
+  writeFileSync(join(inbox, `${"n".repeat(240)}.txt`), "x");
+  writeSources({ alpha: { folder: { path: inbox }, files: "*.csv" } });
+  const { of } = await fetch("2026-11-18T14:00:00Z");
+  assert.deepEqual([of.alpha?.fetched, of.alpha?.error], [1, undefined]);
+});
