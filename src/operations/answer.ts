@@ -54,6 +54,9 @@ interface ChargedAnswer<Body> {
   readonly usage: Usage;
 }
 
+/** Opening a version counts as this much at most: it takes longer beside the load of others. */
+const openingMsMax = 1000;
+
 /** Returns the function that answers a call of an operation; undefined if the client has the answer. It refuses as documented. */
 export const answererOf =
   (services: OperationServices) =>
@@ -72,7 +75,7 @@ export const answererOf =
       try {
         const presenter = present(request);
         const { accountId } = caller.identity.key;
-        const onOpened = (ms: number): void => admission.countUncharged(caller, ms, false);
+        const onOpened = (ms: number): void => admission.countUncharged(caller, Math.min(ms, openingMsMax), false);
         const user = { accountId, signal: job.signal, onOpened };
         const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;

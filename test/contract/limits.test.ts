@@ -180,6 +180,7 @@ const limits: Readonly<Record<string, string>> = {
     "a redirect is not followed, a long document is refused, and a slow one ends with its signal",
   "http/service/public-requests.ts requestMs":
     "a request ends at its deadline, whether the look-up, the response or the document does not end",
+  "operations/answer.ts openingMsMax": "no test",
   "operations/caller.ts accountRequestsMax":
     "of concurrent requests of an account exactly the limit are in progress, and the others are refused at once",
   "operations/caller.ts requestDeadlineMs": "a request that waits past its deadline is refused without running",

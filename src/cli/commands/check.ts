@@ -24,7 +24,7 @@ const checkSettings = {
   sources: { flags: sources.flags, env: sources.env, help: "file of sources, each of which is asked for its files" },
   queue: { flags: queue.flags, help: "queue of deliveries, of a service that ingests" },
   offline: { flags: "--offline", help: "connect to no source and to no database: one that is down keeps no service from starting" },
-  ...sharedSettings("stallMs", "json"),
+  ...sharedSettings("json"),
 } as const satisfies SettingRows;
 
 type CheckValues = ValuesOf<typeof checkSettings>;

@@ -27,7 +27,8 @@ export async function addDraft(file: File): Promise<string> {
     folder,
     basename(file.name.replaceAll("\\", "/"))
       .replaceAll(/[^\w. -]/g, "_")
-      .slice(-100),
+      .slice(-100)
+      .replace(/^\.*$/, "feed"),
   );
   await writeFile(path, new Uint8Array(await file.arrayBuffer()));
   const id = randomUUID();

@@ -28,7 +28,7 @@ import { sourceSettings } from "./fetch.ts";
 export const runSettings = {
   ...serviceSettings,
   ...sourceSettings,
-  ...sharedSettings("months", "versionDays", "graceMs"),
+  ...sharedSettings("stallMs", "months", "versionDays", "graceMs"),
   ingestMemory: { flags: "--ingest-memory <size>", env: "CARQUET_INGEST_MEMORY", default: "2GiB", parse: memoryParser,
     help: "query engine memory limit of ingests, beside that of the service" },
   metricsFolder: { flags: "--metrics-folder <dir>", env: "CARQUET_METRICS_FOLDER",
@@ -84,11 +84,11 @@ class FeedJobs {
   }
 
   private async runRequested(): Promise<void> {
-    const { sources, queue, lake, ingestMemory, months, versionDays, graceMs } = this.settings;
+    const { sources, queue, stallMs, lake, ingestMemory, months, versionDays, graceMs } = this.settings;
     this.isRunning = true;
     while (this.isRequested && !this.isStopped) {
       this.isRequested = false;
-      await this.run("fetch", ["--sources", sources, "--queue", queue]);
+      await this.run("fetch", ["--sources", sources, "--queue", queue, "--stall-timeout", String(stallMs / 1000)]);
       // An ingest reports why a queue cannot be read.
       const { waiting } = await countQueue(queue).catch(() => ({ waiting: 1 }));
       if (waiting > 0 && !this.isStopped)
