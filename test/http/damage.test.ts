@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { runExport } from "../../src/http/exports/writer-process.ts";
 import {
@@ -107,6 +108,19 @@ for (const [what, spoil] of Object.entries({
     assert.deepEqual([response.status, error.code], [503, "data_unavailable"]);
     assert.equal(response.headers.get("X-Usage-Cost-Micros"), null);
   });
+
+test("a statement whose file disappears while the one before it runs is refused, and no fault of its own", async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+  const [file = assert.fail("no file")] = manifest.tables.builds;
+  const slow = "CREATE TABLE sums AS SELECT sum(hash(range) % 7) FROM range(1000000000)";
+  const body = JSON.stringify({ sql: `${slow}; SELECT make, count(*) AS n FROM active GROUP BY make` });
+  const response = fetch(`${client.url}/v1/sql`, { method: "POST", headers: client.customer.bearer, body });
+  await sleep(2_000);
+  await rm(join(lake, file.path));
+  const { error } = (await (await response).json()) as { error: { code: string; message: string } };
+  assert.equal(error.code, "data_unavailable", error.message);
+});
 
 test("an export that needs a damaged file is refused", { skip: skipInShortRun }, async (scope) => {
   const { lake, manifest } = await copyLake(scope);
