@@ -59,8 +59,7 @@ export async function watched(
 
 /** Reports damaged data to the service that has started the process, also if the views could not be created. */
 export function reportDamage(thrown: unknown, lake: string): void {
-  const fault = faultOf(thrown, lake);
-  if (fault === "missing" || fault === "damaged") report({ isDamaged: true });
+  if (["missing", "damaged"].includes(faultOf(thrown, lake) ?? "")) report({ isDamaged: true });
 }
 
 /** Ends the process at once. `process.exit` would wait for the statement that takes the memory. */

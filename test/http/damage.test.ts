@@ -109,7 +109,7 @@ for (const [what, spoil] of Object.entries({
     assert.equal(response.headers.get("X-Usage-Cost-Micros"), null);
   });
 
-test("a statement whose file disappears while the one before it runs is refused, and no fault of its own", async (scope) => {
+test("a statement whose file disappears while the one before it runs is refused, and is not at fault", async (scope) => {
   const { lake, manifest } = await copyLake(scope);
   const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
   const [file = assert.fail("no file")] = manifest.tables.builds;

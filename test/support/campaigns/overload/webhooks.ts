@@ -18,7 +18,7 @@ import { readVitalSigns } from "../mixed/vital-signs.ts";
 import type { KilledService } from "./killed-service.ts";
 import { GoodReceiver, type ReceivedMessage, startHostileReceivers } from "./receivers.ts";
 
-export interface WebhookOptions {
+export interface WebhookLoadOptions {
   readonly service: KilledService;
   readonly accounts: string;
   readonly prepared: PreparedLake;
@@ -86,7 +86,7 @@ export class WebhookLoad {
   private readonly hostile: Customer;
 
   constructor(
-    private readonly options: WebhookOptions,
+    private readonly options: WebhookLoadOptions,
     private readonly reference: Reference,
   ) {
     this.publisher = new Publisher(options.prepared);
