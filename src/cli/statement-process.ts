@@ -49,14 +49,17 @@ export async function watched(
     reportUse();
   } catch (thrown) {
     reportUse();
-    const fault = faultOf(thrown);
-    if (fault === "missing" || fault === "damaged") report({ isDamaged: true });
-    else if (fault === undefined && thrown instanceof UserError)
+    if (faultOf(thrown, lake) === undefined && thrown instanceof UserError)
       report({ invalid: reasonOf(thrown, { lake, memoryLimit }) });
     throw thrown;
   } finally {
     timers.forEach(clearInterval);
   }
+}
+
+/** Reports damaged data to the service that has started the process, also if the views could not be created. */
+export function reportDamage(thrown: unknown, lake: string): void {
+  if (["missing", "damaged"].includes(faultOf(thrown, lake) ?? "")) report({ isDamaged: true });
 }
 
 /** Ends the process at once. `process.exit` would wait for the statement that takes the memory. */
@@ -79,10 +82,12 @@ const memoryReason = (memoryLimit = "the memory of the machine"): string =>
 
 /** Errors of the engine about files. A statement can put any text into most others. */
 const fileError =
-  /^(?:IO|Out of Memory|Invalid) Error|^Invalid Input Error: (?:No magic bytes|File )|^TProtocolException/;
+  /^(?:IO|Out of Memory|Invalid) Error|^Invalid Input Error: (?:No magic bytes|File )|^TProtocolException|^Cannot write .*: ENOSPC/;
 
 /** Returns the fault of the machine or the lake that made a statement fail; undefined if it failed by what it says. */
-function faultOf(thrown: unknown): "disk full" | "io error" | "missing" | "damaged" | undefined {
+function faultOf(thrown: unknown, lake: string): "disk full" | "io error" | "missing" | "damaged" | undefined {
+  // The engine takes a file that does not exist for a pattern, whose folders it may not list.
+  if (messageOf(thrown).startsWith(`Permission Error: Cannot access file "${resolve(lake)}/files/`)) return "missing";
   const fault = fileError.test(messageOf(thrown)) ? classifyFault(thrown) : "other";
   return fault === "disk full" || fault === "io error" || fault === "missing" || fault === "damaged"
     ? fault

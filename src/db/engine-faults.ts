@@ -66,7 +66,7 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
 
 /** Faults by a part of DuckDB's message. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
-  [/No space left on device|Disk quota exceeded/, "disk full"],
+  [/[Nn]o space left on device|Disk quota exceeded/, "disk full"],
   [/Could not set lock on file/, "busy"],
   [/^Out of Memory Error/, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],

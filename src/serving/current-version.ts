@@ -141,8 +141,7 @@ export class CurrentVersion {
     try {
       return await this.pinned.use(named.version, user, work);
     } catch (thrown) {
-      // Its files can have been removed meanwhile.
-      await require();
+      await require(); // Its files can have been removed meanwhile.
       throw thrown instanceof DamagedFile ? damagedData() : thrown;
     }
   }

@@ -1,9 +1,10 @@
 /** Damaged files of the lake: refused, reported, and healed without a restart; the campaign `damage` is longer. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { runExport } from "../../src/http/exports/writer-process.ts";
 import {
@@ -90,6 +91,35 @@ test("a request that names a version is refused while a file that opens it is da
   assert.deepEqual([status, (body as { error: { code: string } }).error.code], [503, "data_unavailable"]);
   await restore();
   await eventually("the version is read again", async () => (await ask()).status === 200);
+});
+
+for (const [what, spoil] of Object.entries({
+  damaged: (path: string) => writeFile(path, "x".repeat(1000)),
+  missing: (path: string) => rm(path),
+}))
+  test(`statements over a ${what} file are refused, not charged, and no fault of theirs`, async (scope) => {
+    const { lake, manifest } = await copyLake(scope);
+    const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+    const [file = assert.fail("no file")] = manifest.tables.builds;
+    await spoil(join(lake, file.path));
+    const body = JSON.stringify({ sql: "SELECT make, count(*) AS n FROM active GROUP BY make" });
+    const response = await fetch(`${client.url}/v1/sql`, { method: "POST", headers: client.customer.bearer, body });
+    const { error } = (await response.json()) as { error: { code: string } };
+    assert.deepEqual([response.status, error.code], [503, "data_unavailable"]);
+    assert.equal(response.headers.get("X-Usage-Cost-Micros"), null);
+  });
+
+test("a statement whose file disappears while the one before it runs is refused, and is not at fault", async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+  const [file = assert.fail("no file")] = manifest.tables.builds;
+  const slow = "CREATE TABLE sums AS SELECT sum(hash(range) % 7) FROM range(1000000000)";
+  const body = JSON.stringify({ sql: `${slow}; SELECT make, count(*) AS n FROM active GROUP BY make` });
+  const response = fetch(`${client.url}/v1/sql`, { method: "POST", headers: client.customer.bearer, body });
+  await sleep(2_000);
+  await rm(join(lake, file.path));
+  const { error } = (await (await response).json()) as { error: { code: string; message: string } };
+  assert.equal(error.code, "data_unavailable", error.message);
 });
 
 test("an export that needs a damaged file is refused", { skip: skipInShortRun }, async (scope) => {

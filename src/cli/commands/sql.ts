@@ -12,7 +12,7 @@ import { catalogName } from "../../lake/analyst/catalog.ts";
 import { checkParameters } from "../../lake/analyst/statements.ts";
 import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
-import { watched } from "../statement-process.ts";
+import { reportDamage, watched } from "../statement-process.ts";
 import { checkPrintable, printResults, resultFormats, writeLastResult } from "../statement-results.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -74,7 +74,10 @@ export const sqlCommand = (): Command =>
             return report(await writeLastResult(database, text, { file: output, format, isRaw }));
           return printResults(database, text, format, isRaw);
         }),
-      );
+      ).catch((thrown: unknown) => {
+        reportDamage(thrown, lake);
+        throw thrown;
+      });
     });
 
 /** Reads the text of a file or of standard input. Throws a UserError if it cannot be read. */

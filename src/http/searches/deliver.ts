@@ -3,6 +3,7 @@
  * search go out one after the other; its row in the accounts says which is next, so that a service that was killed repeats a message at most.
  */
 import { createHash, createHmac } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
@@ -51,6 +52,7 @@ const publishedVersion = ({ current }: MessageServices): Promise<string> =>
 export function startMessages(services: MessageServices): () => Promise<void> {
   const { accounts, current, clock, logger } = services;
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
   const running = new Map<string, Promise<void>>();
   const warn = (thrown: unknown): void => {
     if (!stopping.signal.aborted) logger.warn({ error: messageOf(thrown) }, "message interrupted");

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../lakes/lakes.ts";
 import type { Scope } from "../../scope.ts";
 import { sleepUnless } from "../mixed/faults.ts";
 import type { Journal } from "../mixed/journal.ts";
-import { listenFor, sendForever } from "./receivers.ts";
+import { listenLocally, sendForever } from "./receivers.ts";
 
 const head = "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n";
 
@@ -74,7 +74,7 @@ export async function fetchFromHostileSources(
 async function describeSources(scope: Scope, inbox: string): Promise<object> {
   const sources: Record<string, object> = { [goodSource]: { folder: { path: inbox }, files: "*.csv" } };
   for (const [name, [kind, answer]] of Object.entries(servers)) {
-    const url = await listenFor(scope, createServer(answer));
+    const url = await listenLocally(scope, createServer(answer));
     const ftp = {
       host: "127.0.0.1",
       port: Number(new URL(url).port),

@@ -7,7 +7,7 @@ import { isObject } from "../../../../src/base/json.ts";
 import { onScopeEnd, type Scope } from "../../scope.ts";
 
 /** Listens on a free port until the scope ends; returns the address of the server. */
-export async function listenFor(scope: Scope, server: Server): Promise<string> {
+export async function listenLocally(scope: Scope, server: Server): Promise<string> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket.on("error", () => undefined));
@@ -40,7 +40,7 @@ const hostileAnswers: readonly ((socket: Socket) => void)[] = [
 
 /** Starts hostile receivers; returns their addresses. */
 export const startHostileReceivers = (scope: Scope): Promise<readonly string[]> =>
-  Promise.all(hostileAnswers.map((answer) => listenFor(scope, createServer(answer))));
+  Promise.all(hostileAnswers.map((answer) => listenLocally(scope, createServer(answer))));
 
 /** A message that was received, and when, on the clock of `Date.now`. */
 export interface ReceivedMessage {
@@ -66,7 +66,7 @@ export class GoodReceiver {
       if (body !== undefined) this.receive(body, request.headers);
       response.writeHead(204).end();
     });
-    this.url = await listenFor(scope, server);
+    this.url = await listenLocally(scope, server);
   }
 
   get address(): string {
@@ -78,7 +78,7 @@ export class GoodReceiver {
     const data = isObject(parsed) && isObject(parsed.data) ? parsed.data : {};
     const search = String(data.search_id);
     const secret = this.secrets.get(search);
-    // Of a search whose creation was answered by a service that was killed meanwhile.
+    // The client of the search has not received its secret, because the service was killed.
     if (secret === undefined) return;
     const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     try {
