@@ -105,7 +105,7 @@ test("a certificate without its key, or an unreadable one, is refused in one lin
   const alone = await carquetHere([...serve, "--tls-cert", cert]);
   assert.deepEqual(
     [alone.code, alone.err],
-    [1, "carquet: Incomplete TLS options: expected both --tls-cert and --tls-key.\n"],
+    [2, "carquet: Incomplete TLS options: expected both --tls-cert and --tls-key.\n"],
   );
   const absent = await carquetHere([...serve, "--tls-cert", join(folder, "none.pem"), "--tls-key", key]);
   assert.equal(absent.code, 1);
