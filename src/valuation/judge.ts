@@ -2,14 +2,14 @@
  * How far the prices of listings are from what the fit without their fold says: the spreads and intervals of values, and their accuracy.
  */
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { predicted, priceBandOf } from "./predict.ts";
-import { rules } from "./rules.ts";
+import { predicted } from "./predict.ts";
+import { priceBandOf, rules } from "./rules.ts";
 
 /** The listings of the folds that are held out, each with all its attributes, and with those that a request may have: without equipment, and without its trim. */
 const subjects = sql`(
-  SELECT fit_rows.*, fold, false AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded
-  UNION ALL BY NAME SELECT fit_rows.* REPLACE (NULL AS o, '' AS version), fold, true AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded AND trim <> ''
-  UNION ALL BY NAME SELECT fit_rows.* REPLACE (NULL AS o, '' AS version, '' AS trim), fold, true AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded
+  WITH listed AS (SELECT fit_rows.*, fold, false AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded),
+       described AS (SELECT * REPLACE (NULL AS o, '' AS version, true AS is_described) FROM listed)
+  FROM listed UNION ALL BY NAME FROM described WHERE trim <> '' UNION ALL BY NAME SELECT * REPLACE ('' AS trim) FROM described
 )`;
 
 /** `miss`: the logarithm of the price to the value. */

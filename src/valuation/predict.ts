@@ -3,14 +3,14 @@
  * request describes.
  */
 import { ident, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { bandOf, rules } from "./rules.ts";
+import { bandOf, priceBandOf, rules } from "./rules.ts";
 
 /** The attributes whose range of observed values ends what is valued, in the order in which they are named. */
 export const rangeNames = ["year", "miles", "msrp", "price"] as const;
 
 const ends = ["min", "max"] as const;
 
-/** An effect: its kind, beside condition and fold what it belongs to, and what of it counts. `$` stands for the kind. */
+/** An effect: its kind, beside condition and fold what it belongs to, and the columns that are read of it, by the names that they get. */
 interface Effect {
   readonly kind: string;
   readonly keys: readonly string[];
@@ -105,11 +105,3 @@ export const predicted = (subjects: Sql, effects: Sql): Sql => sql`
          if(step = 'body_and_age', body_high, of_interval.z_high * spreads[band + 1]) AS to_high
   FROM placed LEFT JOIN (SELECT is_new, step, is_described, band, price_band, z_low, z_high FROM ${effects} WHERE kind = 'interval') AS of_interval
   USING (is_new, step, is_described, band, price_band)`;
-
-/** Returns the band of a price: 0 up to the first bound. */
-export function priceBandOf(price: Sql): Sql {
-  return join(
-    rules.priceBands.map((bound) => sql`(${price} > ${integerLiteral(bound)})::INTEGER`),
-    sql` + `,
-  );
-}

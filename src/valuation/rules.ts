@@ -2,7 +2,7 @@
  * The numbers of the valuation: what is fitted, how far a comparable may be from its subject, and where a rating begins. `docs/valuation.md` explains
  * them, and answers repeat those that they rest on.
  */
-import { integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 
 export const rules = {
   /** Sales of this many days before the published one are comparables, and are part of the fit. */
@@ -90,11 +90,19 @@ export const nearness = {
 } as const;
 
 /** Returns the age band of a model year: 0 for the newest. */
-export const bandOf = (year: Sql, newestYear: Sql): Sql => {
-  const age = sql`(${newestYear} - ${year})`;
-  const reached = rules.ageBands.map((from) => sql`(${age} >= ${integerLiteral(from)})::INTEGER`);
-  return reached.reduce((sum, one) => sql`${sum} + ${one}`);
-};
+export const bandOf = (year: Sql, newestYear: Sql): Sql =>
+  countOf(rules.ageBands.map((from) => sql`(${newestYear} - ${year}) >= ${integerLiteral(from)}`));
+
+/** Returns the band of a price: 0 up to the first bound. */
+export const priceBandOf = (price: Sql): Sql =>
+  countOf(rules.priceBands.map((bound) => sql`${price} > ${integerLiteral(bound)}`));
+
+/** Returns how many conditions hold. */
+const countOf = (conditions: readonly Sql[]): Sql =>
+  join(
+    conditions.map((condition) => sql`(${condition})::INTEGER`),
+    sql` + `,
+  );
 
 /** Returns a sum pulled towards another value as if that had `weight` observations. */
 export const pulled = (value: Sql, towards: Sql, count: Sql, weight: number): Sql =>

@@ -5,7 +5,7 @@ import type { LakeVersion } from "../../serving/lake-version.ts";
 import { predicted, rangeNames } from "../../valuation/predict.ts";
 import { rules, steps } from "../../valuation/rules.ts";
 import type { Subject } from "./subject.ts";
-import { type Valuation, valuationOf, withoutValue } from "./valuation.ts";
+import { countedOptions, type Valuation, valuationOf, withoutValue } from "./valuation.ts";
 
 /** Returns the valuations of subjects, in their order. */
 export async function estimate(subjects: readonly Subject[], version: LakeVersion): Promise<readonly Valuation[]> {
@@ -78,10 +78,8 @@ function valuationIn(row: Row | undefined, { price, optionValue, inventoryType }
   if (low == null || high == null) return withoutValue("insufficient_sample");
   const rounded = dollars(value);
   const counted = Math.round((numberOrNull(row.options_counted) ?? 0) * rules.optionUnit);
-  const isCounted = inventoryType !== "new" && step !== "body_and_age";
-  const options = isCounted
-    ? ({ value: optionValue ?? counted, of: optionValue === null ? "mean" : "vehicle" } as const)
-    : null;
+  const of = optionValue === null ? "mean" : "vehicle";
+  const options = countedOptions(inventoryType, step, { value: optionValue ?? counted, of });
   const ends = { low: dollars(rounded * Math.exp(low)), high: dollars(rounded * Math.exp(high)) };
   return valuationOf({ value: rounded, ...ends, step, options }, price);
 }

@@ -9,7 +9,7 @@ import { buildRow, type Dimensions, dealerRow } from "../../serving/dimensions.t
 import type { FoundListing } from "../../serving/listing-files.ts";
 import { steps } from "../../valuation/rules.ts";
 import { type ZipCode, zipCodes } from "../geography.ts";
-import type { Estimate } from "./valuation.ts";
+import { countedOptions, type Estimate } from "./valuation.ts";
 
 /** Schema `ValuedSubject`. */
 export type Shown = AnswerOf<"findComparables">["data"]["subject"];
@@ -99,10 +99,9 @@ function pointOf({ latitude, longitude }: Row): Point | undefined {
 function storedValueOf(row: Row, optionValue: number): Estimate | undefined {
   const { market_value: value, market_value_low: low, market_value_high: high } = row;
   const step = steps.find((one) => one === row.value_step);
-  const isCounted = row.inventory_type !== "new" && step !== "body_and_age";
-  const options = isCounted ? ({ value: optionValue, of: "vehicle" } as const) : null;
   if (typeof value !== "number" || typeof low !== "number" || typeof high !== "number" || step === undefined)
     return undefined;
+  const options = countedOptions(row.inventory_type, step, { value: optionValue, of: "vehicle" });
   return { value, low, high, step, options };
 }
 

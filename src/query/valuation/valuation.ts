@@ -16,6 +16,13 @@ export interface Estimate {
 
 const { coverage, outlierRatio } = rules;
 
+/** Returns the options that a value of a step counts; null for new vehicles, whose MSRP has them, and without a fitted level. */
+export const countedOptions = (
+  inventoryType: unknown,
+  step: Step,
+  options: NonNullable<Valuation["options"]>,
+): Valuation["options"] => (inventoryType === "new" || step === "body_and_age" ? null : options);
+
 /** A vehicle without a value; `range` is what the listings have of the attribute that is out of range. */
 export const withoutValue = (
   reason: NonNullable<Valuation["null_reason"]>,

@@ -11,20 +11,15 @@ import { type Customer, createCustomer } from "../../accounts.ts";
 import type { Scope } from "../../scope.ts";
 import { answerPath } from "../../versions.ts";
 import { Publisher, sleepUnless } from "../mixed/faults.ts";
-import type { Journal } from "../mixed/journal.ts";
 import type { PreparedLake } from "../mixed/prepared-lake.ts";
 import { type Reply, sendRequest } from "../mixed/send.ts";
 import { readVitalSigns } from "../mixed/vital-signs.ts";
-import type { KilledService } from "./killed-service.ts";
+import type { FaultOptions } from "./faults.ts";
 import { GoodReceiver, type ReceivedMessage, startHostileReceivers } from "./receivers.ts";
 
-export interface WebhookLoadOptions {
-  readonly service: KilledService;
+export interface WebhookLoadOptions extends Pick<FaultOptions, "service" | "journal" | "isOver" | "onEvent"> {
   readonly accounts: string;
   readonly prepared: PreparedLake;
-  readonly journal: Journal;
-  readonly isOver: () => boolean;
-  readonly onEvent: (line: string) => void;
 }
 
 /** The filters of the good searches: few changes, and more than a message has. */
