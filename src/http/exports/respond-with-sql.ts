@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
+import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf, numberTextsIn } from "../../contract/decode.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
@@ -143,14 +144,12 @@ function runStatements(
   onUse: (use: StatementUse) => void,
 ): Promise<SpooledExport> {
   const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
-  return spool.open(kept, async (path, work) => {
-    const end = (): void => work.abort(refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }));
-    const deadline = setTimeout(end, sqlDeadlineMs);
-    try {
-      return await runStatement({ ...request, lake, memory, path, rowsMax }, work.signal, onUse);
-    } finally {
-      clearTimeout(deadline);
-    }
+  const task = { ...request, lake, memory, rowsMax };
+  return spool.open(kept, (path, { signal }) => {
+    const error = refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 });
+    return withTimeLimit({ ms: sqlDeadlineMs, error, signal }, (limited) =>
+      runStatement({ ...task, path }, limited, onUse),
+    );
   });
 }
 
