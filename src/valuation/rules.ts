@@ -4,6 +4,9 @@
  */
 import { integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 
+/** The share of prices below an interval, and above it. */
+const tail = 0.1;
+
 export const rules = {
   /** Sales of this many days before the published one are comparables, and are part of the fit. */
   soldDays: 90,
@@ -32,8 +35,8 @@ export const rules = {
   heldOutMin: 20_000,
   calibrationMin: 50,
   /** The share of asking prices that the interval contains, that below and that above it, and where they end in a normal distribution, in standard deviations. */
-  coverage: 0.8,
-  tail: 0.1,
+  coverage: 1 - 2 * tail,
+  tail,
   normalTail: 1.2816,
   /** No value is below the lowest price of its listings divided by this, or above the highest one times this. */
   priceSlack: 1.5,
