@@ -15,7 +15,7 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { client } = await sampleService();
-const valuesEach = extentOf(6, 20);
+const valuesEach = extentOf(12, 20);
 
 for (const searched of searchOperations) {
   test(`every parameter of ${searched} answers or refuses hostile values, and never fails`, async () => {

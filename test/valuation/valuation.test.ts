@@ -205,7 +205,7 @@ function assertComparables(subject: Row, { valuation, summary, comparables }: Co
 
 test("comparables are the nearest listings by the documented distance, with their adjusted prices", async () => {
   const subjects = priced.filter(
-    ({ id }, index) => index % extentOf(197, 97) === 0 && valuations.get(String(id))?.market_value != null,
+    ({ id }, index) => index % extentOf(194, 97) === 0 && valuations.get(String(id))?.market_value != null,
   );
   assert.ok(subjects.length > extentOf(7, 15));
   for (const subject of subjects) {
@@ -265,7 +265,7 @@ function describedAs(row: Row, description: (typeof descriptions)[number]): read
 
 for (const description of descriptions)
   test(`a vehicle that is described by ${description} has the value and interval of the oracle`, async () => {
-    const rows = priced.filter(({ is_branded }, index) => is_branded !== true && index % extentOf(101, 53) === 0);
+    const rows = priced.filter(({ is_branded }, index) => is_branded !== true && index % extentOf(106, 53) === 0);
     const outcomes = new Set<string>();
     for (const row of rows) {
       const [path, vehicle] = describedAs(row, description);
