@@ -150,7 +150,11 @@ const refused: readonly (readonly [
     /Invalid TLS pair .*one\.pem and .*other\.key: .*mismatch/,
   ],
   [1, ["serve", ...service, "--tls-cert", cert, "--tls-key", fileAt("none")], /Cannot read .*none: ENOENT/],
-  [1, ["serve", ...service, "--tls-cert", cert, "--tls-key", folder], /Cannot read .*: EISDIR/],
+  [
+    1,
+    ["serve", ...service, "--tls-cert", cert, "--tls-key", folder],
+    /Cannot read .*: a folder where a file is expected/,
+  ],
   [
     1,
     ["serve", ...service, "--tls-cert", fileAt("text"), "--tls-key", key],
