@@ -129,7 +129,7 @@ const getDepreciation: Endpoint<"getDepreciation"> = async ({ query }, version) 
 };
 
 const listChanges: Endpoint<"listChanges"> = async (request, version) => {
-  const { texts, pagination, meta } = await version.inOrder(() => listChangesOf(request, version));
+  const { texts, pagination, meta } = await listChangesOf(request, version);
   const unmatched = redactApiKeys(await unmatchedIn(request.query, version));
   return { data: new JsonTexts(texts), pagination, meta: { ...meta, ...unmatched } };
 };

@@ -4,7 +4,7 @@
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
-import { createOnce, runAfterEarlier } from "../base/concurrency.ts";
+import { createOnce } from "../base/concurrency.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
@@ -52,7 +52,6 @@ export interface Listings extends ListingSource {
 const filesOf = ({ files, feeds, valuations }: Inventory): readonly LakeFile[] => [...files, ...feeds, ...valuations];
 
 export class LakeVersion {
-  private static readonly longWork = new Map<string | undefined, Promise<unknown>>();
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
@@ -81,11 +80,6 @@ export class LakeVersion {
   /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
   withJob(job: Job): LakeVersion {
     return new LakeVersion(this.resources, job);
-  }
-
-  /** Runs long work after that of earlier jobs of the account: if all advanced at once, all could end at their deadlines. */
-  inOrder<T>(work: () => Promise<T>): Promise<T> {
-    return runAfterEarlier(LakeVersion.longWork, [...this.job.accounts][0], work);
   }
 
   /** The numbers of statements that wait and run. */

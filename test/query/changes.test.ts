@@ -5,11 +5,9 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation } from "../../src/contract/document.ts";
-import { Job } from "../../src/db/job.ts";
 import { join as joinSql, sql } from "../../src/db/sql.ts";
 import { compareVersions, versionsIn } from "../../src/lake/manifest.ts";
 import { activeOn, unorderedListings } from "../../src/lake/market.ts";
-import { endpoints } from "../../src/operations/endpoints.ts";
 import { matchesAll } from "../../src/query/changes/matching.ts";
 import { filtersOf } from "../../src/query/filters.ts";
 import { filterOf } from "../oracle/answers/filters.ts";
@@ -278,17 +276,4 @@ test("kinds are chosen, and a feed from a version to itself is empty", async () 
     all.filter(({ kind }) => kind === "price" || kind === "removed"),
   );
   assert.deepEqual(await changes(last, last, none), []);
-});
-
-test("pages that an account requests at once are read one after another", async (scope) => {
-  const version = await openVersion(scope, lake);
-  const ended: number[] = [];
-  const queries = [`since=${second}&limit=1000`, ...Array(3).fill(`since=${second}&limit=1&fields=id`)];
-  const read = async (text: string, index: number): Promise<void> => {
-    const request = decoderOf("listChanges")(text, {});
-    await endpoints.listChanges(request, version.withJob(new Job("an account")));
-    ended.push(index);
-  };
-  await Promise.all(queries.map(read));
-  assert.deepEqual(ended, [0, 1, 2, 3]);
 });
