@@ -5,9 +5,9 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type Accuracy, accuracyOf } from "../../query/valuation/estimate.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
-import { rules } from "../../valuation/rules.ts";
+import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
-import { age, amountOf, count, day as dayText, dollars, share, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -130,15 +130,10 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
   </Block>
 );
 
-const ageBands = ["0 to 2 years", "3 to 5 years", "6 to 8 years", "9 years and more"];
-
 function groupOf({ step, band, priceBand }: Accuracy): string {
   if (step !== null) return `by ${step}`;
-  if (band !== null) return ageBands[band] ?? "";
-  if (priceBand === null) return "all";
-  const above = rules.priceBands[priceBand - 1];
-  const upTo = rules.priceBands[priceBand];
-  return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
+  if (band !== null) return ageBandNames[band] ?? "";
+  return priceBand === null ? "all" : (priceBandNames[priceBand] ?? "");
 }
 
 /** How far values are from prices that their fit has not seen. */
