@@ -65,6 +65,8 @@ test("suggestions complete the last words of a question, and are charged as such
   assert.deepEqual(first, { text: "used Hyundai Santa Fe" });
   const stocked = [{ text: "used stock number T26-4266" }];
   for (const q of ["used t26-4266", "used stock number t26-4266"]) assert.deepEqual(await suggest(q), stocked);
+  const hint = "VINs are suggested from 5 characters on.";
+  assert.deepEqual(await suggest("used 5yj"), [{ text: "used 5yj", note: hint }]);
   assert.deepEqual(await suggest("!"), []);
   assert.deepEqual(await suggest("toyota", { Cookie: "carquet-session=none" }), []);
 });

@@ -12,9 +12,8 @@ export async function estimate(subjects: readonly Subject[], version: LakeVersio
   if (!version.hasFit) return subjects.map(() => withoutValue("no_data"));
   const rows = await version.marketRows(({ catalog }) => {
     const described = sql`(${join(subjects.map(subjectRow), sql` UNION ALL `)})`;
-    // The table is read once for all kinds of effects.
-    return sql`WITH effects AS MATERIALIZED (SELECT 0 AS fold, * FROM ${ident(catalog, "price_effects")})
-      FROM (${predicted(described, sql`effects`)}) ORDER BY position`;
+    const effects = sql`(SELECT 0 AS fold, * FROM ${ident(catalog, "price_effects")})`;
+    return sql`FROM (${predicted(described, effects)}) ORDER BY position`;
   });
   return subjects.map((subject, position) => valuationIn(rows[position], subject));
 }
