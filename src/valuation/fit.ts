@@ -48,7 +48,7 @@ const folds = sql`
   SELECT fold::INTEGER AS fold FROM (SELECT count(*) AS n FROM fit_rows WHERE is_regular),
     range(0, 1 + least(${integerLiteral(rules.folds)}, ceil(${integerLiteral(rules.folds * rules.heldOutMin)} / greatest(n, 1)))::BIGINT) AS folds(fold)`;
 
-/** What each fit counts: the columns that levels and slopes are made of. */
+/** What each fit counts: the columns of levels and slopes. */
 const counted = sql`
   SELECT fold, is_new, model_key, trim_key, version_key, body, state, "year", miles, price, msrp, y, m, o, certified
   FROM fit_rows JOIN fit_folds ON fold <> own_fold WHERE is_regular`;

@@ -45,7 +45,7 @@ test("a question is answered by listings and a line about each of its words, wit
       "Understood: used, toyotta (Toyota), 2019-2021, in Santa Fe, tacomma (Tacoma)",
       "Also means: in Santa Fe: city Santa Fe, TX or model Santa Fe",
       "Ignored: with, and",
-      "Not understood: wings under $300 a month (Payments are not known: expected a price such as under 25000.)",
+      "Not understood: wings under $300 a month (No filter is for payments: expected a price such as under 25000.)",
     ],
   );
   const nothing = await find("heated");
