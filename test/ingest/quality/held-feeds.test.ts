@@ -1,6 +1,6 @@
 /** Feeds whose rows or prices collapse are held, until they are released, replayed, or repeated often enough. */
 import assert from "node:assert/strict";
-import { cp, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
@@ -10,7 +10,7 @@ import { explainVin } from "../../../src/query/evidence/evidence.ts";
 import { carquetHere } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
-import { createLake, ingestPath, queryLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake, ingestPath, queryLake, temporaryCopy, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
@@ -59,11 +59,7 @@ const heldFolder = await folderOf(fileScope, { [days[0]]: usual, [days[1]]: coll
 const { lake: heldLake, reports } = await createLake(fileScope, heldFolder, light);
 
 /** Returns a copy of the lake whose last feeds are held. */
-async function copyOfHeldLake(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(heldLake, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyOfHeldLake = (scope: Scope): Promise<string> => temporaryCopy(scope, heldLake);
 
 /** Ingests one more day into a lake. */
 async function ingestNext(
