@@ -137,10 +137,7 @@ test("a search for a bucket's value or range finds as many listings as the bucke
 test("random trends are what the oracle finds by walking through the days", async () => {
   const count = extentOf(30, 300);
   const { found, compared } = await compareThreeWays(both, inventory, randomTrends(inventory, { seed, count }));
-  assert.ok(
-    found > 0.6 * count && compared > 20 * count,
-    `${found} requests found anything, ${compared} points`,
-  );
+  assert.ok(found > 0.6 * count && compared > 20 * count, `${found} requests found anything, ${compared} points`);
 });
 
 test("levels of a trend are the facets of each day, and its sales those of sold searches, under random filters", async () => {

@@ -44,9 +44,10 @@ export interface IngestedLake {
   readonly reports: readonly DeliveryReport[];
 }
 
-/** Copies a lake to a path where nothing is. The `cp` of Node.js needs a tenth of a second for the files of a small one. */
+/** Copies a lake to a folder, which may exist. The `cp` of Node.js needs a tenth of a second for the files of a small one. */
 export async function copyLake(lake: string, copy: string): Promise<void> {
-  await promisify(execFile)("cp", ["-RP", lake, copy]);
+  await mkdir(copy, { recursive: true });
+  await promisify(execFile)("cp", ["-RP", `${lake}/.`, copy]);
 }
 
 /** Copies a lake to a temporary folder; returns its path there. */
