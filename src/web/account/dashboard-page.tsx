@@ -17,4 +17,4 @@ export const dashboardPage = (
   path: (typeof pages)[number]["path"],
   title: string,
   body: ComponentChildren,
-): PageContent => framedPage({ section: "dashboard", pages, path }, title, body);
+): PageContent => framedPage({ door: "account", pages, path }, title, body);

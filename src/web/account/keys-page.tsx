@@ -12,8 +12,9 @@ import {
 import { UserError } from "../../base/user-error.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Field } from "../components/field.tsx";
 import { Block, Code, Notice } from "../shell/blocks.tsx";
-import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";

@@ -8,10 +8,11 @@ import { type BillingState, billingState } from "../../accounts/policy/billing-s
 import { epochDay, plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Field } from "../components/field.tsx";
 import { Block, Figures, Notice } from "../shell/blocks.tsx";
 import { CapNotice } from "../shell/cap-notice.tsx";
 import { count, usd } from "../shell/format.ts";
-import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { Icon } from "../shell/icons.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -99,7 +100,6 @@ const Status = ({ account }: { readonly account: Account }): JSX.Element => {
         </span>
       </span>
       <a class="btn prime" href="/dashboard/keys#new-key">
-        <Icon name="add" />
         New key
       </a>
     </div>

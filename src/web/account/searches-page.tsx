@@ -10,9 +10,10 @@ import {
   saveSearch,
   servedSearch,
 } from "../../operations/saved-searches.ts";
+import { Field } from "../components/field.tsx";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { count, text, time } from "../shell/format.ts";
-import { Confirmation, Field, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";

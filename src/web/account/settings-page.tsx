@@ -1,8 +1,9 @@
 /** Settings in the dashboard: the names that an account signs in with, and its password. */
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Field } from "../components/field.tsx";
 import { Block, Notice } from "../shell/blocks.tsx";
-import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { startBrowserSession } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";

@@ -23,7 +23,7 @@ const shownMs = 1500;
 function enhanceCopyButtons(): void {
   on("click", "[data-copy], [data-copy-link]", async (button) => {
     const link = button.dataset.copyLink;
-    const code = button.parentElement?.querySelector("pre, output");
+    const code = button.closest(".codebox, figure, p, div")?.querySelector("pre, output");
     if (button.hasAttribute("data-copied")) return;
     if (link !== undefined) await copyLink(new URL(link, location.href).href);
     else if (code != null) await copy(code);

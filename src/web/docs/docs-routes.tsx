@@ -10,7 +10,6 @@ import { serveContent } from "../../http/responses/headers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { FindBox } from "../shell/find-box.tsx";
 import { requirePlainText, sendPage, serviceOrigin } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";
 import { originMark } from "./code-samples.ts";
@@ -92,21 +91,13 @@ function sampleIds(current: CurrentVersion): Promise<SampleIds> {
 const inLayout = (path: string, body: JSX.Element): string =>
   renderToString(<DocsLayout path={path}>{body}</DocsLayout>);
 
-const docsSearch = {
-  action: "/docs/search",
-  suggestions: "/docs/suggestions",
-  label: "Search the docs",
-  placeholder: "Search the docs",
-};
-
 type SentDocs = Pick<DocsPage, "title"> & { readonly html: string; readonly question?: string };
 
 async function sendDocs(context: RequestContext, services: SiteServices, { title, html, question }: SentDocs) {
   const visitor = await visitorOf(context, services);
   const origin = services.publicUrl ?? serviceOrigin(context);
   const body = <div dangerouslySetInnerHTML={{ __html: html.replaceAll(originMark, escapeHtml(origin)) }} />;
-  const search = <FindBox value={question} finds={docsSearch} />;
-  sendPage(context, { title, section: "docs", bundles: ["docs.css", "docs.js"], search, body }, visitor);
+  sendPage(context, { title, door: "build", bundles: ["docs.js"], question, body }, visitor);
 }
 
 /** Leads to the page that the list of small screens names. */

@@ -14,7 +14,7 @@ export const confirmed =
 
 const arrivalPage = (target: string): PageContent => ({
   title: "Open this page?",
-  section: "explorer",
+  door: "shop",
   body: (
     <section class="narrow">
       <h1>Open this page?</h1>

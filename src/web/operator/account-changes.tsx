@@ -3,8 +3,9 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { Field, Select } from "../components/field.tsx";
 import { Block } from "../shell/blocks.tsx";
-import { Field, Form, Select } from "../shell/forms.tsx";
+import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
 interface FormChange extends Declaration {

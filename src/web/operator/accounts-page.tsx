@@ -6,10 +6,11 @@ import { type ChangeInput, changes } from "../../accounts/administration/changes
 import { monthOf } from "../../accounts/clock.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { statusText } from "../account/money-page.tsx";
+import { Field } from "../components/field.tsx";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, time, usd } from "../shell/format.ts";
-import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { CommandText, Input } from "./account-changes.tsx";

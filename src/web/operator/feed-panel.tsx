@@ -4,7 +4,7 @@ import { textIn, textOrNullIn } from "../../base/json.ts";
 import type { FeedDetails } from "../../query/quality/feed-overview.ts";
 import { Block, DataTable, Facts } from "../shell/blocks.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
-import { DayBars } from "../shell/freshness-bar.tsx";
+import { DayBars } from "./day-bars.tsx";
 
 export const FeedPanel = ({ feed }: { readonly feed: FeedDetails }): JSX.Element => {
   const { dealerId, name, day, verdict, vins, usualVins, minVins, lastDay, days, refused } = feed;

@@ -24,7 +24,7 @@ export const operatorPage = (
   path: (typeof pages)[number]["path"],
   title: string,
   body: ComponentChildren,
-): PageContent => framedPage({ section: "operator", pages, path }, title, body);
+): PageContent => framedPage({ door: "operate", pages, path }, title, body);
 
 export const AccountLink = ({ id }: { readonly id: string | null }): JSX.Element | null =>
   id === null ? null : <a href={`/operator/accounts/${id}`}>{id}</a>;

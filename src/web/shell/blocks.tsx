@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { PageContent } from "./document.tsx";
 
 interface Frame<Path extends string> {
-  readonly section: "dashboard" | "operator";
+  readonly door: "account" | "operate";
   readonly pages: readonly { readonly path: Path; readonly text: string }[];
   /** The page of the navigation that is shown. */
   readonly path: Path;
@@ -11,14 +11,14 @@ interface Frame<Path extends string> {
 
 /** Returns a page beside the navigation of its section. */
 export const framedPage = <Path extends string>(
-  { section, pages, path: current }: Frame<Path>,
+  { door, pages, path: current }: Frame<Path>,
   title: string,
   body: ComponentChildren,
 ): PageContent => ({
   title,
-  section,
+  door,
   body: (
-    <div class={`dash ${section}`}>
+    <div class="dash">
       <nav aria-label="Section">
         {pages.map(({ path, text }) => (
           <a key={path} href={path} aria-current={path === current ? "page" : undefined}>

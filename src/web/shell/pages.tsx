@@ -5,8 +5,11 @@ import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import { type PageContent, renderDocument, type Section } from "./document.tsx";
-import { FreshnessBar } from "./freshness-bar.tsx";
+import { type PageContent, renderDocument } from "./document.tsx";
+import { isPaid } from "./doors.ts";
+import { usd } from "./format.ts";
+import { notice, noticePage, type Way } from "./notice.tsx";
+import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
@@ -15,6 +18,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'self'",
@@ -55,31 +59,26 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) return context.redirect(content.location);
-      const freshness = await freshnessOf(services, content, visitor);
-      sendPage(context, { micros: requests.micros, ...freshness, ...content }, visitor);
+      const age = await ageOf(services, visitor);
+      sendPage(context, { micros: requests.micros, requests: requests.charged, ...age, ...content }, visitor);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
-      sendPage(context, { micros: requests.micros, ...errorPage(context, thrown) }, visitor);
+      sendPage(context, { micros: requests.micros, ...errorPage(context, thrown, visitor) }, visitor);
     }
   };
 }
 
-/** The sections whose pages show the published day. */
-const datedSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "operator"];
-
-/** Returns the freshness bar of a page that shows the published day. */
-async function freshnessOf(
+/** Returns the published day, and the note if it is old. */
+async function ageOf(
   { freshness, accounts }: SiteServices,
-  { section }: PageContent,
   visitor: Visitor,
-): Promise<Pick<PageContent, "freshness">> {
-  if (!datedSections.includes(section)) return {};
+): Promise<Pick<PageContent, "day" | "oldData">> {
   const report = await freshness.fullReport();
   const { lastIngest } = freshness;
+  const nowMs = accounts.administration.nowMs;
   return {
-    freshness: (
-      <FreshnessBar report={report} lastIngest={lastIngest} visitor={visitor} nowMs={accounts.administration.nowMs} />
-    ),
+    day: report.day ?? undefined,
+    oldData: <OldData report={report} lastIngest={lastIngest} visitor={visitor} nowMs={nowMs} />,
   };
 }
 
@@ -102,52 +101,80 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set("Cache-Control", keptSections.has(content.section ?? "") ? "private, no-cache" : "no-store");
+  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets.
+  const isKept = isPaid(content.door) || content.door === "build";
+  context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
 
-/** The sections whose pages a browser keeps: going back to one is free, and the docs are public. Other pages may show secrets. */
-const keptSections: ReadonlySet<string> = new Set(["explorer", "dealers", "compare", "docs"]);
-
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
-export function errorPage(context: RequestContext, thrown: unknown): PageContent {
+export function errorPage(context: RequestContext, thrown: unknown, visitor?: Visitor): PageContent {
   const refusal = loggedRefusalOf(thrown, context.state);
   context.state.errorCode = refusal.code;
   if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
   const [status] = errors[refusal.code];
-  const nextStep = nextSteps[refusal.code] ?? ["/", "Back to the explorer"];
-  return { status, ...noticePage(titles[status] ?? "This page cannot be shown", refusal.message, nextStep) };
+  return { status, ...refusalPage(refusal, status, visitor) };
+}
+
+function refusalPage(refusal: Refusal, status: number, visitor: Visitor | undefined): PageContent {
+  const { code, message } = refusal;
+  if (code === "not_found") return missingPage(visitor);
+  if (code === "billing_state_blocked" && visitor !== undefined) return noCreditPage(visitor, message);
+  if (code === "monthly_spend_cap_exceeded")
+    return noticePage(titles[status] ?? "", message, ["/account#cap", "Raise the cap"], ["/docs", "Read the docs"]);
+  return noticePage(titles[status] ?? "This page cannot be shown", message, ["/", "Home"]);
 }
 
 const titles: Readonly<Record<number, string>> = {
-  402: "Payment required",
-  404: "Not found",
+  402: "Your month's limit is reached",
   429: "Too many requests",
   503: "Unavailable",
 };
 
-type NextStep = readonly [path: string, text: string];
+/** The page of an address that no page has. */
+function missingPage(visitor: Visitor | undefined): PageContent {
+  const ways: readonly Way[] = [
+    ["/", "Home"],
+    ["/shop", "Shop"],
+    ["/docs", "Build"],
+  ];
+  const text = "No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one.";
+  return {
+    title: "Not found",
+    ...notice({
+      sentence: ["This road ends here."],
+      car: "offroad",
+      children: <p>{text}</p>,
+      ways: visitor === undefined ? ways.filter(([path]) => path !== "/shop") : ways,
+    }),
+  };
+}
 
-/** The next step after a refusal, where it is not the explorer. */
-const nextSteps: Readonly<Partial<Record<Refusal["code"], NextStep>>> = {
-  monthly_spend_cap_exceeded: ["/dashboard#cap", "Raise the cap"],
-  billing_state_blocked: ["/dashboard", "Open the dashboard"],
-};
-
-/** Returns a page of a message and the next step. */
-export const noticePage = (title: string, message: string, [path, text]: NextStep): PageContent => ({
-  title,
-  body: (
-    <section class="narrow">
-      <h1>{title}</h1>
-      <p>{message}</p>
-      <p>
-        <a href={path}>{text}</a>
-      </p>
-    </section>
-  ),
-});
+/** The page of an account without credit: what was spent, whom to ask, and what stays. */
+function noCreditPage({ identity }: Visitor, message: string): PageContent {
+  const { balanceMicros } = identity.cached.account;
+  const isUsedUp = balanceMicros <= 0;
+  return {
+    title: "No credit",
+    ...notice({
+      sentence: [isUsedUp ? "Your credit is used up." : "Your credit does not cover this page."],
+      ways: [
+        ["/account", "See what it was spent on"],
+        ["/docs", "Read the docs"],
+      ],
+      children: (
+        <p>
+          {isUsedUp
+            ? "Searches are refused and nothing more is charged."
+            : `${usd(balanceMicros)} are left. ${message}`}{" "}
+          Ask whoever invited you to add credit: <b>the operator of this service</b> sees your account on the page
+          Accounts. Your keys, saved searches and charges stay.
+        </p>
+      ),
+    }),
+  };
+}
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
 export const showErrors =
@@ -158,7 +185,7 @@ export const showErrors =
     } catch (thrown) {
       if (thrown instanceof Abandoned || !isForBrowser(context)) throw thrown;
       const visitor = await visitorOf(context, services).catch(() => undefined);
-      sendPage(context, errorPage(context, thrown), visitor);
+      sendPage(context, errorPage(context, thrown, visitor), visitor);
     }
   };
 

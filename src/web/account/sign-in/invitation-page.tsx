@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
+import { Field } from "../../components/field.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the form that sets a password; `message` says why an earlier attempt failed. */

@@ -1,8 +1,8 @@
 /** The page for anonymous visitors: a description of the service, and the form to sign in. */
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
+import { Field } from "../../components/field.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */

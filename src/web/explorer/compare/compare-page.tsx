@@ -24,7 +24,7 @@ export const comparePage =
     const isCompared = cars.length > 1 && cars.length <= comparedMax;
     return {
       title: isCompared ? `Compare ${cars.length} cars` : "Compare cars",
-      section: "compare",
+      door: "shop",
       imageHosts: photoHostsOf(photos),
       ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: comparisonPath(ids) }),
       status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,

@@ -97,7 +97,6 @@ const Head = ({ cars, differing, total }: HeadProps): JSX.Element => {
           Keep these
         </button>
         <button type="button" class="btn js-only" data-copy-link={path}>
-          <Icon name="link" />
           Copy link
         </button>
         {cars.length < comparedMax ? <AddCar ids={cars.map(({ listing }) => listing.id)} /> : null}

@@ -33,7 +33,7 @@ export const dealerPage =
     const feeds = (await recentFeeds(current)).get(dealer_id);
     return {
       title: dealer.name,
-      section: "dealers",
+      door: "lot",
       body: (
         <article class="stack5">
           <Head dealer={dealer} numbers={whole?.numbers} feeds={feeds} />

@@ -34,7 +34,7 @@ export const dealersPage =
     const feeds = await recentFeeds(current);
     return {
       title: "Dealers",
-      section: "dealers",
+      door: "lot",
       body: (
         <div class="stack">
           <header class="results-head">

@@ -67,7 +67,7 @@ export const exportPage =
     const querystring = queryString(exportQuery(view, asOf, chosen));
     return {
       title: "Export",
-      section: "explorer",
+      door: "shop",
       body: (
         <ExportPanel title={`Export ${amountOf(offers[0]?.rows, "listing")}`} view={view}>
           <OfferForm visitor={visitor} view={view} asOf={asOf} offers={offers} chosen={chosen}>

@@ -10,7 +10,6 @@ export const ExportLink = ({ view }: { readonly view: ViewParameters }): JSX.Ele
     href={viewPath(withParameters(view, { layout: undefined, columns: undefined }), "/export")}
     data-export
   >
-    <Icon name="export" />
     Export
   </a>
 );

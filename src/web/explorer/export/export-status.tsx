@@ -48,7 +48,7 @@ function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
   const share = price.rows === 0 ? 100 : Math.round((100 * rows) / price.rows);
   return {
     title,
-    section: "explorer",
+    door: "shop",
     body: (
       <ExportPanel title={title} view={view}>
         <div class="pad stack" role="status" data-poll={state === "writing" ? "" : undefined}>

@@ -111,7 +111,7 @@ function nothingShown(requests: PageRequests, words: string, { path, interpretat
   const title = path === undefined ? "Nothing found" : "Found";
   return {
     title,
-    section: "explorer",
+    door: "shop",
     status: path === undefined ? 404 : 200,
     question: words,
     body: (

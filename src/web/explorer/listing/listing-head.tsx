@@ -158,7 +158,7 @@ const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "has
     <>
       <div class="acts">
         <button type="button" class="btn js-only" aria-pressed="false" {...keepAttributes(kept, nameOf(kept))}>
-          <Icon name="add" />
+          <Icon name="heart" />
           <Icon name="check" />
           Shortlist
         </button>

@@ -35,7 +35,7 @@ export const listingPage =
     const parts = await loadParts(data, visit, { view, asOf });
     return {
       title: nameOf({ ...data, ...data.vehicle.build }),
-      section: "explorer",
+      door: "shop",
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">

@@ -56,7 +56,7 @@ export const KeepButton = ({ listing }: Pick<CardProps, "listing">): JSX.Element
     {...keepAttributes(listing, nameOf(listing))}
     aria-label={`Shortlist ${nameOf(listing)}`}
   >
-    <Icon name="add" />
+    <Icon name="heart" />
     <Icon name="check" />
   </button>
 );

@@ -51,7 +51,7 @@ export const searchPage =
     const found = await findView({ requests, days, photos }, view);
     return {
       title: titleOf(found, view),
-      section: "explorer",
+      door: "shop",
       question: question?.words,
       imageHosts: photoHostsOf(photos),
       body: (
@@ -212,7 +212,7 @@ const FootBar = ({ view }: Pick<SearchViewProps, "view">): JSX.Element => {
   return (
     <nav class="phonebar" aria-label="Filters and shortlist">
       <a class="btn" href="#view" data-filters>
-        <Icon name="filters" />
+        <Icon name="filter" />
         {chosen === 0 ? "Filters" : `Filters · ${chosen}`}
       </a>
       <a class="btn js-only" href="/compare" data-shortlist>

@@ -30,7 +30,7 @@ export const valuesPage =
     const buckets = data.facets[name] ?? [];
     return {
       title,
-      section: "explorer",
+      door: "shop",
       body: (
         <section class="sheet pad stack values-page">
           <h1>{title}</h1>

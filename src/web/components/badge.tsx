@@ -1,0 +1,52 @@
+/** Badges: the rating of a price in a word, the condition and the title of a car. A branded title is the only solid red of a page. */
+import type { ComponentChildren, JSX } from "preact";
+import type { AnswerOf } from "../../contract/types.ts";
+
+export type Rating = NonNullable<AnswerOf<"searchListings">["data"][number]["value_rating"]>;
+
+interface BadgeProps {
+  /** The color: that of a rating, `branded` (solid red), `petrol`, `gold`, or gray without one. */
+  readonly look?: Rating | "branded" | "petrol" | "gold" | "plain";
+  readonly children: ComponentChildren;
+}
+
+export const Badge = ({ look, children }: BadgeProps): JSX.Element => (
+  <span class={look === undefined ? "badge" : `badge ${look}`}>{children}</span>
+);
+
+/** The words of each rating, the best first. */
+export const ratingWords: Readonly<Record<Rating, string>> = {
+  great: "Great price",
+  good: "Good price",
+  fair: "Fair price",
+  high: "High price",
+};
+
+/** The keywords of a listing say its title, its owners and its fleet. */
+export type Keyword = "one_owner" | "clean_title" | "branded" | "fleet";
+
+interface JudgedCar {
+  readonly value_rating?: Rating | null | undefined;
+  readonly keywords?: readonly string[] | null | undefined;
+}
+
+export const isBranded = ({ keywords }: JudgedCar): boolean => keywords?.includes("branded") === true;
+
+/** The badge of a price: its rating; the branded title in its place; nothing without a rating. */
+export const PriceBadge = ({ car }: { readonly car: JudgedCar }): JSX.Element | null => {
+  if (isBranded(car)) return <Badge look="branded">Branded title</Badge>;
+  const { value_rating: rating } = car;
+  return rating == null ? null : <Badge look={rating}>{ratingWords[rating]}</Badge>;
+};
+
+/** Returns what the keywords of a car say of its history, in words; empty without any. */
+export function historyOf({ keywords }: JudgedCar): string {
+  const words = keywords ?? [];
+  return [
+    words.includes("branded") ? "Branded title" : words.includes("clean_title") ? "Clean title" : "",
+    words.includes("one_owner") ? "1 owner" : "",
+    words.includes("fleet") ? "Fleet car" : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+}

@@ -1,0 +1,79 @@
+/** The verdict that opens a page: where the reader is, what the page judges in a sentence, its context, and at most three facts. */
+import type { ComponentChildren, JSX } from "preact";
+import type { Fact, Judgement, Part, Sentence } from "../sentences/sentence.ts";
+
+interface VerdictProps {
+  /** Where the reader is: links to the pages above this one. */
+  readonly kicker?: ComponentChildren;
+  readonly judgement: Judgement;
+}
+
+/** The verdict, as wide as the window: the property `top` of a page. */
+export const Verdict = ({ kicker, judgement: { sentence, context, facts = [] } }: VerdictProps): JSX.Element => (
+  <section class="verdict">
+    <div class="frame">
+      {kicker === undefined ? null : <p class="kicker">{kicker}</p>}
+      <div>
+        <h1>
+          <Words sentence={sentence} />
+        </h1>
+        {context === undefined || context.length === 0 ? null : (
+          <p class="lede">
+            <Words sentence={context} />
+          </p>
+        )}
+      </div>
+      {facts.length === 0 ? null : <Facts facts={facts} />}
+    </div>
+  </section>
+);
+
+/** The facts at the right of a verdict: a number over what it is. */
+const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
+  <dl class="facts">
+    {facts.map(({ value, label }, index) => (
+      <div key={index}>
+        <dt>
+          <Words sentence={label} />
+        </dt>
+        <dd>
+          <Words sentence={value} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** A sentence with its marks and links. */
+export const Words = ({ sentence }: { readonly sentence: Sentence }): JSX.Element => <>{sentence.map(wordsOf)}</>;
+
+function wordsOf(part: Part, index: number): ComponentChildren {
+  if (typeof part === "string") return part;
+  const { text, mark, href } = part;
+  const words = href === undefined ? text : <a href={href}>{text}</a>;
+  if (mark === undefined) return words;
+  return (
+    <mark key={index} class={mark === "attention" ? "warn" : undefined}>
+      {words}
+    </mark>
+  );
+}
+
+/** The kicker of a page: the pages above it as links, then its name. */
+export const Kicker = ({
+  above,
+  here,
+}: {
+  readonly above: readonly (readonly [path: string, text: string])[];
+  readonly here?: ComponentChildren;
+}): JSX.Element => (
+  <>
+    {above.map(([path, text], index) => (
+      <>
+        {index === 0 ? null : " / "}
+        <a href={path}>{text}</a>
+      </>
+    ))}
+    {here === undefined ? null : <> / {here}</>}
+  </>
+);
