@@ -1,0 +1,223 @@
+/**
+ * Corrections: files that replace those of a day that the queue has ingested. One waits in `corrected/<day>/`, under the name that the file has in the
+ * delivery, for the next ingest of the queue, which replays the lake from that day. Then it takes the file's location in `ingested/<day>/`, and
+ * `superseded/<day>/` keeps the file before it.
+ *
+ * An ingest claims the corrections of a day by moving them to `correcting/<day>/`, so that a file that comes meanwhile waits for the next one. After a
+ * kill, the next ingest repeats the replay. A correction that cannot be ingested is moved to `refused/`, and the lake stays as it was.
+ */
+import { existsSync } from "node:fs";
+import { copyFile, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isDay } from "../base/day.ts";
+import { createFolder, isNotFound, moveFile } from "../base/files.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
+import { currentManifest, type Manifest } from "../lake/manifest.ts";
+import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
+import { kindOf } from "./feed/feed-file.ts";
+import { type IngestOptions, ingest, versionBefore } from "./ingest.ts";
+
+/** A file of a delivery: its day, and its name in the delivery, such as `source/dealer/stock.csv`. */
+export interface DeliveredFile {
+  readonly day: string;
+  readonly file: string;
+}
+
+/** The names of the files of a day that are corrected. */
+type CorrectedFiles = readonly string[];
+
+const namesMax = 10;
+
+/**
+ * Queues a file, which is copied from a path, as the correction of one that was ingested. `name` is its own name. Throws a UserError if the delivery of
+ * the day has no such file, or one of another format.
+ */
+export async function queueCorrection(
+  queue: string,
+  { day, file }: DeliveredFile,
+  { name, path }: { readonly name: string; readonly path: string },
+): Promise<void> {
+  const { files } = await ingestedDelivery(queue, day);
+  if (!files.some((known) => known.name === file)) {
+    const names = files.slice(0, namesMax).map((known) => `"${printable(known.name, 60)}"`);
+    throw new UserError(
+      `No file "${printable(file, 60)}" in the delivery of ${day}: expected one of ${names.join(", ")}.`,
+    );
+  }
+  const wanted = kindOf(basename(file));
+  const kind = kindOf(basename(name));
+  if (kind === undefined || kind.format !== wanted?.format || kind.isGzip !== wanted.isGzip)
+    throw new UserError(`Invalid file "${printable(name, 60)}": expected one of the format of ${printable(file, 60)}.`);
+  const target = join(queue, "corrected", day, file);
+  await createFolder(dirname(target));
+  // Files that are being copied have no ending of a feed.
+  await copyFile(path, `${target}.part`);
+  await moveFile(`${target}.part`, target);
+}
+
+/** Returns whether a correction waits for an ingest, or is being ingested. */
+export const isCorrectionWaiting = (queue: string, { day, file }: DeliveredFile): boolean =>
+  ["corrected", "correcting"].some((folder) => existsSync(join(queue, folder, day, file)));
+
+/**
+ * Withdraws a correction. One that was ingested is corrected by the file that it replaced; one that was refused has replaced none. Throws a UserError
+ * while it is being ingested.
+ */
+export async function withdrawCorrection(queue: string, { day, file }: DeliveredFile): Promise<void> {
+  const waiting = join(queue, "corrected", day, file);
+  if (existsSync(waiting)) return rm(waiting, { force: true });
+  if (existsSync(join(queue, "correcting", day, file)))
+    throw new UserError(
+      `The correction of ${printable(file, 60)} of ${day} is being ingested: expected one that waits.`,
+    );
+  const number = await lastSuperseded(queue, day, file);
+  if (number > 0)
+    await queueCorrection(queue, { day, file }, { name: file, path: supersededPath(queue, day, file, number) });
+}
+
+/** Returns the path of the n-th file that newer ones of the same name and day have replaced. */
+export const supersededPath = (queue: string, day: string, file: string, number: number): string =>
+  join(queue, "superseded", day, dirname(file), `${number}-${basename(file)}`);
+
+/** Returns the number of the last file that was replaced; 0 if there is none. */
+export async function lastSuperseded(queue: string, day: string, file: string): Promise<number> {
+  const names = await namesIn(join(queue, "superseded", day, dirname(file)));
+  const ofFile = names.filter((name) => name.replace(/^\d+-/, "") === basename(file));
+  return Math.max(0, ...ofFile.map((name) => Number.parseInt(name, 10) || 0));
+}
+
+/** Returns the days with corrections that wait, or that a killed ingest has claimed, newest first: a replay cannot start within the days of another one. */
+export const correctedDays = async (queue: string): Promise<readonly string[]> => {
+  const folders = [await namesIn(join(queue, "correcting")), await namesIn(join(queue, "corrected"))];
+  return [...new Set(folders.flat().filter(isDay))].sort().reverse();
+};
+
+export interface CorrectionOutcome {
+  readonly day: string;
+  /** Why the correction was refused; undefined if the day has been replayed. */
+  readonly reason?: string;
+}
+
+/** Replays the lake with the corrections of a day. Undefined if they were withdrawn meanwhile. Throws what else stops the ingest. */
+export async function ingestCorrections(
+  lake: string,
+  queue: string,
+  day: string,
+  options: IngestOptions & { readonly mappedDay?: MappedDay | undefined },
+): Promise<CorrectionOutcome | undefined> {
+  const claimed = join(queue, "correcting", day);
+  if (!existsSync(claimed)) {
+    await createFolder(dirname(claimed));
+    await rename(join(queue, "corrected", day), claimed);
+  }
+  const files = await filesIn(claimed);
+  if (files.length === 0) {
+    await rm(claimed, { recursive: true, force: true });
+    return undefined;
+  }
+  let replayFrom: string;
+  let deliveries: readonly Delivery[];
+  try {
+    replayFrom = await replayStart(lake, day);
+    deliveries = await correctedDeliveries(lake, queue, { day, replayFrom, files }, options.mappedDay);
+  } catch (thrown) {
+    if (thrown instanceof UserError) return { day, reason: messageOf(thrown) };
+    throw thrown;
+  }
+  try {
+    await ingest(lake, deliveries, { ...options, replayFrom });
+  } catch (thrown) {
+    const reason = messageOf(thrown);
+    if (thrown instanceof UserError && files.some((file) => reason.includes(printable(file)))) return { day, reason };
+    throw thrown;
+  }
+  for (const file of files) await keepCorrection(queue, { day, file });
+  await rm(claimed, { recursive: true, force: true });
+  return { day };
+}
+
+/** Puts a correction in the location of the file that it replaces, of which it keeps a copy. */
+async function keepCorrection(queue: string, { day, file }: DeliveredFile): Promise<void> {
+  const target = join(queue, "ingested", day, file);
+  const kept = supersededPath(queue, day, file, 1 + (await lastSuperseded(queue, day, file)));
+  await createFolder(dirname(kept));
+  await copyFile(target, kept);
+  await moveFile(join(queue, "correcting", day, file), target);
+}
+
+/** Returns the latest day up to another one from which the lake can be replayed. Throws a UserError if there is none. */
+async function replayStart(lake: string, day: string): Promise<string> {
+  const published = await currentManifest(lake);
+  const days = Object.keys(published?.days ?? {}).filter((known) => known <= day);
+  if (!days.includes(day)) throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
+  let fault: unknown;
+  for (const from of days.sort().reverse())
+    try {
+      await versionBefore(lake, published, from);
+      return from;
+    } catch (thrown) {
+      if (!(thrown instanceof UserError)) throw thrown;
+      fault ??= thrown;
+    }
+  throw fault;
+}
+
+interface CorrectedDay {
+  readonly day: string;
+  readonly replayFrom: string;
+  readonly files: CorrectedFiles;
+}
+
+/** Returns the deliveries of the lake's days from the start of a replay on, with the corrections of one of them. */
+async function correctedDeliveries(
+  lake: string,
+  queue: string,
+  { day, replayFrom, files }: CorrectedDay,
+  mappedDay: MappedDay | undefined,
+): Promise<readonly Delivery[]> {
+  const manifest: Manifest | undefined = await currentManifest(lake);
+  const days = Object.keys(manifest?.days ?? {}).filter((known) => known >= replayFrom);
+  const deliveries: Delivery[] = [];
+  for (const one of days.sort()) {
+    const delivery = await ingestedDelivery(queue, one, mappedDay);
+    if (one !== day) deliveries.push(delivery);
+    else
+      deliveries.push({
+        day,
+        files: delivery.files.map((file) =>
+          files.includes(file.name) ? { ...file, path: join(queue, "correcting", day, file.name) } : file,
+        ),
+      });
+  }
+  return deliveries;
+}
+
+/** Returns the delivery of a day that the queue has ingested. Throws a UserError if the queue does not have it. */
+async function ingestedDelivery(queue: string, day: string, mappedDay?: MappedDay): Promise<Delivery> {
+  const path = join(queue, "ingested", day);
+  if (!isDay(day) || !existsSync(path))
+    throw new UserError(
+      `${path}: not found: expected the delivery of ${printable(day, 40)}, which a correction needs.`,
+    );
+  const [delivery] = await deliveriesAt(path, undefined, mappedDay);
+  if (delivery?.day === day) return delivery;
+  throw new UserError(`${path}: contains folders of days: expected the feed files of ${day}.`);
+}
+
+/** Returns the names of all files in a folder and the folders in it, without those that are being copied. */
+async function filesIn(folder: string): Promise<CorrectedFiles> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".part"))
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .sort();
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (thrown) {
+    if (isNotFound(thrown)) return [];
+    throw thrown;
+  }
+}
