@@ -34,6 +34,7 @@ import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
+import { marketFile, marketPage } from "./market/market-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -79,6 +80,9 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/listings/:listing_id", listingPage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
+  add("/market", marketPage(services));
+  router.get("/market.csv", marketFile(services, "csv"));
+  router.get("/market.parquet", marketFile(services, "parquet"));
   add("/compare", comparePage(services));
   const exports = new VisitorExports(services);
   add("/export", exportPage(services, exports));
