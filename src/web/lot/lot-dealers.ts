@@ -1,5 +1,6 @@
 /** Dealers beside each other: how each prices against similar cars, how long its cars stand, and how far away it is. */
 import type { AnswerOf } from "../../contract/types.ts";
+import type { Point } from "../../listing/geography.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { distanceMiles, pointOfZip } from "../../query/geography.ts";
 import { rankedCarsMin } from "../sentences/lot.ts";
@@ -23,8 +24,6 @@ export interface RankedDealer extends MarketDealer {
   readonly toMarket: number;
   readonly days: number;
 }
-
-type Point = NonNullable<ReturnType<typeof pointOfZip>>;
 
 /** The most dealers that the API counts at once, describes at once, and filters listings by. */
 const groupsMax = 1000;
