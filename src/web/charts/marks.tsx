@@ -59,6 +59,8 @@ export type Mark =
       readonly color: ChartColor;
       readonly look?: "open" | "filled" | "bubble" | "faint";
       readonly name?: string;
+      /** Lines that stand above it. */
+      readonly above?: readonly string[];
     } & Linked)
   /** Dots that stand on the base, those of nearly one value above each other. */
   | {
@@ -290,7 +292,7 @@ const Bar = ({ mark: { x, y, color = "petrol2", above, ...link }, plot }: MarkPr
 const dotStroke = 1.8;
 
 const Dot = ({
-  mark: { x, y, r = 5.4, color, look = "filled", name, ...link },
+  mark: { x, y, r = 5.4, color, look = "filled", name, above = [], ...link },
   plot,
 }: MarkProps<"dot">): JSX.Element => {
   const [left, top] = [plot.x(x), plot.y(y)];
@@ -318,6 +320,17 @@ const Dot = ({
           {name}
         </Label>
       )}
+      {above.map((line, index) => (
+        <Label
+          key={line}
+          x={Math.min(Math.max(left, plot.left + line.length * 3.5), plot.right - line.length * 3.5)}
+          y={top - r - 10 - 16 * (above.length - 1 - index)}
+          anchor="middle"
+          color={color}
+        >
+          {line}
+        </Label>
+      ))}
     </Link>
   );
 };
