@@ -21,6 +21,7 @@ import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx
 import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
+import { carPage } from "./car/car-page.tsx";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
@@ -31,7 +32,6 @@ import { exportFile, exportStatusPage, stopExport } from "./explorer/export/expo
 import { VisitorExports } from "./explorer/export/visitor-exports.ts";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
-import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
@@ -76,7 +76,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
-  add("/listings/:listing_id", listingPage(services));
+  add("/listings/:listing_id", carPage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
   add("/compare", comparePage(services));

@@ -4,9 +4,9 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import { type AttributeName, shownIn } from "../../../listing/schema.ts";
 import { count, day, dollars, plainWords, text } from "../../shell/format.ts";
 import { titleOf, valueText } from "../attributes.ts";
-import { ExternalLink } from "../listing/listing-head.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
 import { PriceRuler, RatingBadge, ratingLooks } from "../value.tsx";
+import { ExternalLink } from "./external-link.tsx";
 
 export interface ComparedCar {
   readonly listing: AnswerOf<"getListing">["data"];

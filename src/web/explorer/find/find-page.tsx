@@ -3,12 +3,12 @@ import { Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { TextParameters } from "../../../operations/caller.ts";
+import { carPage } from "../../car/car-page.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../../shell/pages.tsx";
 import { MissingParts } from "../api-requests.tsx";
 import { dealerPage } from "../dealers/dealer-page.tsx";
-import { listingPage } from "../listing/listing-page.tsx";
 import { searchPage } from "../search/search-page.tsx";
 import { readView, viewPath } from "../view.ts";
 import { QuestionWords } from "./question-words.tsx";
@@ -61,7 +61,7 @@ async function findVehicle(
     const { data } = await requests.call("getVin", {}, { vin });
     if (data.latest_listing === null) return nothingShown(requests, vin);
     const { id } = data.latest_listing;
-    return { address: `/listings/${id}`, handle: listingPage(services), params: { listing_id: id } };
+    return { address: `/listings/${id}`, handle: carPage(services), params: { listing_id: id } };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "not_found") return nothingShown(requests, vin);
     throw thrown;
