@@ -68,10 +68,10 @@ const Drawing = ({ label, x, y, marks, look, width, height }: DrawingProps): JSX
           {x.label} →
         </Label>
       )}
-      {marks.map((mark, index) => drawMark(mark, plot, index))}
       {x.band === undefined && y !== undefined ? null : (
         <line x1={plot.left} x2={plot.right} y1={plot.bottom} y2={plot.bottom} stroke="var(--field)" />
       )}
+      {marks.map((mark, index) => drawMark(mark, plot, index))}
       <EndLabels marks={marks} plot={plot} />
     </svg>
   );

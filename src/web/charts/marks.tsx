@@ -22,6 +22,8 @@ export type Mark =
       readonly color?: ChartColor;
       readonly isDashed?: boolean;
       readonly text?: string;
+      /** Puts the text of a vertical rule beside it, below the texts of others. */
+      readonly side?: "start" | "end";
     }
   /** A series: interrupted where a value is unknown. It starts with an open dot, and ends in a filled one with its name and value. */
   | {
@@ -167,7 +169,8 @@ interface MarkProps<Name extends Mark["mark"]> {
   readonly plot: Plot;
 }
 
-const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: MarkProps<"rule">): JSX.Element => {
+const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
+  const { x, y, color = "line", isDashed = false, text, side } = mark;
   const at = x === undefined ? { x1: plot.left, x2: plot.right } : { x1: px(plot.x(x)), x2: px(plot.x(x)) };
   const level = y === undefined ? { y1: plot.top, y2: plot.bottom } : { y1: px(plot.y(y)), y2: px(plot.y(y)) };
   const width = x === undefined || color === "line" || color === "field" ? 1 : 2;
@@ -182,9 +185,9 @@ const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: 
       />
       {text === undefined ? null : (
         <Label
-          x={x === undefined ? plot.right : plot.x(x)}
-          y={y === undefined ? plot.top - 6 : plot.y(y) - 6}
-          anchor={x === undefined ? "end" : "middle"}
+          x={x === undefined ? plot.right : plot.x(x) + (side === "start" ? 7 : side === "end" ? -7 : 0)}
+          y={y === undefined ? plot.top + (side === undefined ? -6 : 8) : plot.y(y) - 6}
+          anchor={x === undefined ? "end" : (side ?? "middle")}
           color={color}
         >
           {text}
