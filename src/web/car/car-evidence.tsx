@@ -41,7 +41,7 @@ export const CarEvidence = ({ evidence, listing, valued, asOf }: EvidenceProps):
           </li>
         )}
       </ol>
-      <a href={`/docs/api/getEvidence?vin=${vin}`}>{`GET /v1/vins/${vin}/evidence`}</a>
+      <a href={`/docs/getEvidence?vin=${vin}`}>{`GET /v1/vins/${vin}/evidence`}</a>
     </details>
   );
 };

@@ -77,7 +77,7 @@ const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
 );
 
 const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "kicker">): JSX.Element => {
-  const { price, sold_date: sold } = listing;
+  const { price } = listing;
   return (
     <>
       <div>
@@ -86,11 +86,7 @@ const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "
       </div>
       <div class="p">
         <b>{price === null ? "No price" : dollars(price)}</b>
-        {sold === null ? (
-          <PriceBadge car={{ ...listing, keywords: parts.own?.keywords }} />
-        ) : (
-          <Badge>Sold by {shortDay(sold, asOf)}</Badge>
-        )}
+        <StateBadge listing={listing} parts={parts} asOf={asOf} />
         <Badges listing={listing} parts={parts} />
       </div>
       <p class="say">
@@ -105,6 +101,13 @@ const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "
       <Actions listing={listing} parts={parts} />
     </>
   );
+};
+
+/** The badge of the price: its rating or the branded title; of a sold car, when it was sold. */
+const StateBadge = ({ listing, parts: { own }, asOf }: Pick<HeroProps, "listing" | "parts" | "asOf">): JSX.Element => {
+  const car = { ...listing, keywords: own?.keywords };
+  if (listing.sold_date !== null) return <Badge>Sold by {shortDay(listing.sold_date, asOf)}</Badge>;
+  return isBranded(car) || car.value_rating !== null ? <PriceBadge car={car} /> : <Badge>No rating</Badge>;
 };
 
 /** Returns the year, make, model and trim; the VIN if none is known. */

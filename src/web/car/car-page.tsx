@@ -90,6 +90,10 @@ function judgementOf(listing: ListingDetail, parts: CarParts, asOf: string) {
   });
 }
 
+/** Returns the days on the lot; undefined for a car that was sold on the day it was listed. */
+const daysOf = ({ sold_date: sold }: ListingDetail, { own }: Pick<CarParts, "own">): number | null | undefined =>
+  sold === null ? own?.days_on_market : own?.days_on_market || undefined;
+
 interface BodyProps {
   readonly listing: ListingDetail;
   readonly parts: CarParts;
@@ -112,12 +116,17 @@ async function bodyOf(
       )
     : undefined;
   const price = (
-    <PriceFigure listing={listing} days={own?.days_on_market} supplyDays={valued?.supply?.days_supply} {...address} />
+    <PriceFigure
+      listing={listing}
+      days={daysOf(listing, parts)}
+      supplyDays={valued?.supply?.days_supply}
+      {...address}
+    />
   );
   const facts = <CarFacts listing={listing} parts={parts} asOf={asOf} hasPhoto={hasPhoto} />;
   const dealer = <DealerSheet dealer={listing.dealer} stock={stock} />;
   const why = reason === undefined ? null : <WhyNoRating reason={reason} />;
-  const features = <FeatureSheet features={own?.features ?? []} />;
+  const features = (own?.features ?? []).length === 0 ? null : <FeatureSheet features={own?.features ?? []} />;
   return (
     <>
       {similar === undefined ? null : (
@@ -136,13 +145,17 @@ async function bodyOf(
           <div class="stack">
             {why}
             {price}
-            {dealer}
-            {features}
           </div>
         ) : (
           features
         )}
       </Wide>
+      {similar === undefined ? (
+        <Wide>
+          {features}
+          {dealer}
+        </Wide>
+      ) : null}
       <PriceParts pricing={listing.pricing} />
       {similar === undefined || similar.cars.length === 0 ? null : (
         <NearestCars similar={similar} address={address} asOf={asOf} />
@@ -232,7 +245,7 @@ const Others = ({ parts: { others }, shown: { view }, model }: OthersProps): JSX
         <h2>{alternativesTitle(model ?? "car", others.from)}</h2>
         {isOfSearch ? <a href={viewPath(view)}>Back to all{total === undefined ? "" : ` ${count(total)}`}</a> : null}
       </div>
-      <Cars isFit>
+      <Cars isFit={others.cars.length > 2}>
         {others.cars.map((car) => (
           <Card key={car.id} car={car} path={listingPath(car.id, isOfSearch ? withParameters(view, {}) : {})} />
         ))}

@@ -9,6 +9,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ["awd", "AWD"],
   ["bluetooth", "Bluetooth"],
   ["carplay", "CarPlay"],
+  ["dc", "DC"],
   ["dvd", "DVD"],
   ["gps", "GPS"],
   ["hd", "HD"],

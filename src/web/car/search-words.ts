@@ -2,6 +2,7 @@
 import { vocabulary } from "../../contract/document.ts";
 import { listOf, type ViewParameters } from "../explorer/view.ts";
 import { type SearchedCars, searchWords } from "../sentences/shop.ts";
+import { day } from "../shell/format.ts";
 import { featureName } from "./feature-names.ts";
 
 /** How a filter is said that `SearchedCars` has no place for, by its parameter. */
@@ -13,7 +14,7 @@ const otherWords: ReadonlyMap<string, (values: readonly string[]) => string> = n
   ["dealer_id", (values) => (values.length === 1 ? "of one dealer" : `of ${values.length} dealers`)],
   ["sold_within_days", ([days = ""]) => `sold in the last ${days} days`],
   ["inventory_status", ([status = ""]) => status],
-  ["snapshot_date", ([day = ""]) => `on ${day}`],
+  ["snapshot_date", ([date]) => `on ${day(date)}`],
 ]);
 
 /** Parameters that are said as a place or a range, or choose no cars. */

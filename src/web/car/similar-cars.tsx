@@ -91,10 +91,8 @@ export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element =
   const { price, model } = subject;
   const years = cars.flatMap(({ year }) => year ?? []);
   const prices = cars.map(({ adjusted_price }) => adjusted_price);
-  const title =
-    cars.length === 0 || price === null
-      ? `${things(cars.length, "similar car")}`
-      : similarTitle(countSimilar(price, prices));
+  const isBeside = cars.length === 0 || price !== null;
+  const title = isBeside ? similarTitle(countSimilar(price ?? 0, prices)) : things(cars.length, "similar car");
   return (
     <Figure
       id="similar"
@@ -104,9 +102,7 @@ export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element =
       sql={sqlOf(valued)}
       controls={<Distances similar={similar} address={address} />}
     >
-      {cars.length === 0 ? (
-        <p class="mute">No similar car is within this distance.</p>
-      ) : cars.length < drawnMin || valuation.market_value === null ? (
+      {cars.length === 0 ? null : cars.length < drawnMin || valuation.market_value === null ? (
         <FewCars similar={similar} />
       ) : (
         <Dots similar={similar} />
@@ -142,12 +138,29 @@ const Dots = ({ similar: { valued, cars } }: Pick<SimilarProps, "similar">): JSX
     marks.push({ mark: "span", from: low, to: high, ...(coverage === null ? {} : { text: expectedWords(coverage) }) });
   marks.push({ mark: "stack", color: "petrol", dots: cars.map(dotOf) });
   if (value !== null) marks.push({ mark: "rule", x: value, color: "petrol", text: `similar cars ${dollars(value)}` });
-  if (price !== null)
-    marks.push({ mark: "dot", x: price, y: 0, r: 8, color: "coral", above: ["this car", dollars(price)] });
+  if (price !== null) marks.push(...subjectMarks(price, value ?? price, extent, prices));
   const own = price === null ? "" : `; this one costs ${dollars(price)}`;
   const label = `${things(cars.length, "similar car")} from ${dollars(Math.min(...prices))} to ${dollars(Math.max(...prices))}${own}`;
   return <Chart label={label} x={numberScale(extent, { format: dollars })} marks={marks} width={760} height={186} />;
 };
+
+/** The part of the drawing beside the subject in which dots would lie below its name. */
+const crowdedShare = 0.06;
+
+/** Returns the subject: its name stands above it, or beside a line where dots are in the way. */
+function subjectMarks(
+  price: number,
+  value: number,
+  extent: readonly number[],
+  prices: readonly number[],
+): readonly Mark[] {
+  const reach = crowdedShare * (Math.max(...extent) - Math.min(...extent));
+  const isCrowded = prices.some((other) => Math.abs(other - price) < reach);
+  const dot = { mark: "dot", x: price, y: 0, r: 8, color: "coral" } as const;
+  if (!isCrowded) return [{ ...dot, above: ["this car", dollars(price)] }];
+  const text = `this car ${dollars(price)}`;
+  return [{ mark: "rule", x: price, color: "coral", text, side: price < value ? "end" : "start" }, dot];
+}
 
 const dotOf = (car: SimilarCar) => ({
   x: car.adjusted_price,
