@@ -1,7 +1,7 @@
 /** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import { age, count, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import { age, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
   agree,
@@ -250,8 +250,13 @@ export interface MonthRevenue {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Formats an amount in whole dollars; a smaller one than a dollar as money. */
 const inDollars = (micros: MaybeNumber): string | undefined =>
-  known(micros, (amount) => `$${count(Math.round(amount / 1e6))}`);
+  known(micros, (amount) =>
+    amount !== 0 && Math.abs(amount) < 1e6
+      ? money(amount)
+      : `${amount < 0 ? "−" : ""}$${count(Math.abs(Math.round(amount / 1e6)))}`,
+  );
 
 /** Days of a month from which its pace is said. */
 const paceDaysMin = 3;
