@@ -36,7 +36,7 @@ const littleShare = 0.25;
 export interface MarketSide {
   /** In the singular: `RAV4`, `car`. */
   readonly name: string;
-  /** Of a name whose plural is not regular. */
+  /** For a name whose plural is not regular. */
   readonly plural?: string | undefined;
   readonly cars?: MaybeNumber;
   readonly median?: MaybeNumber;
