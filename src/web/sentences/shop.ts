@@ -332,7 +332,7 @@ export interface MarketToday {
 }
 
 /** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
-export function frontDoor({ cars, dealers, rated }: MarketToday): Judgement {
+export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
   const judged = !some(rated)
     ? ""
     : rated >= cars

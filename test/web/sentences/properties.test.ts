@@ -34,7 +34,7 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontDoor, frontFacts, pricesTitle, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontVerdict, frontFacts, pricesTitle, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
 
@@ -215,7 +215,7 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
       day,
     ),
     ([counted, medians, cars, asOf]) => ({
-      ...frontDoor({ ...counted, ...medians, cars, day: asOf }),
+      ...frontVerdict({ ...counted, ...medians, cars, day: asOf }),
       facts: frontFacts({ ...counted, ...medians, cars, day: asOf }),
     }),
   ),

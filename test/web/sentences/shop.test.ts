@@ -7,7 +7,7 @@ import {
   cheapestSentence,
   daysTitle,
   fartherTitle,
-  frontDoor,
+  frontVerdict,
   frontFacts,
   medianLabel,
   moreCars,
@@ -227,7 +227,7 @@ test("a median says what it mixes and whether a bound cuts it", () => {
 
 test("the front door says what is for sale today, and nothing of today if the data is old", () => {
   const market = { cars: 9961, dealers: 522, day: asOf };
-  assertSaid(frontDoor, [
+  assertSaid(frontVerdict, [
     [
       { ...market, rated: 9449 },
       "Know what a car is worth.",
