@@ -34,7 +34,7 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontVerdict, frontFacts, pricesTitle, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontFacts, frontVerdict, pricesTitle, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
 
