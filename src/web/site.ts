@@ -2,25 +2,10 @@
 import type Router from "@koa/router";
 import type Koa from "koa";
 import { createRouter, type RequestState } from "../http/context.ts";
-import { consentPath } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { agentEnd, endingPage, endKey, keyEnd } from "./account/key-table.tsx";
-import { agentsPage, createVisitorKey, keysPage } from "./account/keys-page.tsx";
-import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
-import { limitsPage } from "./account/limits-page.tsx";
-import { moneyPage, setCap } from "./account/money-page.tsx";
-import { searchFeed } from "./account/search-feed.ts";
-import {
-  deleteVisitorSearch,
-  deletionPage,
-  resumeVisitorSearch,
-  saveVisitorSearch,
-  searchesPage,
-} from "./account/searches-page.tsx";
-import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
-import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
+import { accountRedirects, addAccountRoutes } from "./account/account-routes.ts";
+import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
-import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
 import { carPage } from "./car/car-page.tsx";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
@@ -62,9 +47,23 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
+  addRedirects(router);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
+}
+
+/** The addresses of former pages, and where they lead. */
+const redirects: readonly (readonly [from: string, to: string])[] = [...accountRedirects];
+
+/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
+function addRedirects(router: Router<RequestState>): void {
+  for (const [from, to] of redirects)
+    router.get(from, (context) => {
+      const [path = "", anchor] = to.split("#");
+      context.status = 301;
+      context.redirect(`${path}${context.search}${anchor === undefined ? "" : `#${anchor}`}`);
+    });
 }
 
 /** Adds the pages of the explorer to a router. */
@@ -86,41 +85,6 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/export/:id", exportStatusPage(exports));
   router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
   router.get("/export/:id/file", exportFile(services, exports));
-}
-
-/** Adds the pages and forms of an account to a router. */
-function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addSearchRoutes(router, services);
-  if (services.accounts.isOpen) return;
-  addSignInRoutes(router, services);
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard", page(moneyPage(services)));
-  router.post("/dashboard/cap", visitorForm(services, setCap(services)));
-  router.get("/dashboard/keys", page(keysPage(services)));
-  router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/dashboard/agents", page(agentsPage(services)));
-  for (const end of [keyEnd, agentEnd]) {
-    router.get(`${end.path}/:keyId/${end.verb}`, page(endingPage(services, end)));
-    router.post(`${end.path}/:keyId/${end.verb}`, visitorForm(services, endKey(services, end)));
-  }
-  router.get(`${consentPath}/:id`, page(consentPage(services)));
-  router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
-  router.get("/dashboard/ledger", page(ledgerPage(services)));
-  router.get("/dashboard/ledger.csv", ledgerCsv(services));
-  router.get("/dashboard/limits", page(limitsPage(services)));
-  router.get("/dashboard/settings", page(settingsPage(services)));
-  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
-}
-
-/** Adds the pages, forms and feeds of saved searches to a router. */
-function addSearchRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard/searches", page(searchesPage(services)));
-  router.post("/dashboard/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.get("/dashboard/searches/:searchId/delete", page(deletionPage(services)));
-  router.post("/dashboard/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
-  router.post("/dashboard/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
-  router.get("/feeds/:feed", searchFeed(services));
 }
 
 /** Adds the pages and forms of operators to a router. */
