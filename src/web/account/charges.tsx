@@ -14,7 +14,7 @@ import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";
-import { chargeText, count, shortTime } from "../shell/format.ts";
+import { chargeText, count, shortTime, signedAmount } from "../shell/format.ts";
 import { visitorOf } from "../shell/visitor.ts";
 import { beforeIn, CursorPages } from "./cursor-pages.tsx";
 
@@ -105,7 +105,7 @@ export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Eleme
 
 /** Formats a charge as a price, and a credit with its sign. */
 const amountOfEntry = (kind: string, micros: number): string =>
-  kind === "charge" ? chargeText(-micros) : `${micros > 0 ? "+" : ""}${chargeText(micros)}`;
+  kind === "charge" ? chargeText(-micros) : signedAmount(micros);
 
 /** A page of entries. */
 export interface Charges {

@@ -77,7 +77,7 @@ const NextTier = ({ progress }: Pick<TierProps, "progress">): JSX.Element | null
   const { tier, isQueued, missing } = progress;
   const next = tier === 1 ? 2 : tier === 2 ? 3 : 4;
   const { per10s, per60s } = tierLimits[next];
-  const more = `Tier ${next} has ${count(per10s)} and ${count(per60s)}.`;
+  const more = `Tier ${next} has ${count(per10s)} in 10 seconds, ${count(per60s)} in 60.`;
   if (isQueued) return <p>{`${more} The account qualifies: the promotion waits for the operator.`}</p>;
   if (missing.length === 0) return <p>{`${more} The account qualifies: the next daily review promotes it.`}</p>;
   return (
