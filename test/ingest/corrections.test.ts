@@ -30,7 +30,10 @@ async function heldQueue(scope: Scope) {
   const lake = join(root, "lake");
   const queue = join(root, "queue");
   const deliver = (day: string, last: number) =>
-    writeFeeds(join(queue, "waiting"), day, { inventory: carsOf(range(last)) });
+    writeFeeds(join(queue, "waiting"), day, {
+      dealers: [{ dealer_id, name: "North" }],
+      inventory: carsOf(range(last)),
+    });
   const run = async (options: IngestOptions = {}): Promise<readonly QueueEvent[]> => {
     const events: QueueEvent[] = [];
     await ingestQueue(lake, queue, { hasServingFiles: false, ...options, onDelivery: (event) => events.push(event) });
@@ -38,7 +41,13 @@ async function heldQueue(scope: Scope) {
   };
   /** Writes a file with the first cars; returns its path. */
   const written = async (last: number): Promise<string> =>
-    join(await writeFeeds(await temporaryFolder(scope), days[1], { inventory: carsOf(range(last)) }), file);
+    join(
+      await writeFeeds(await temporaryFolder(scope), days[1], {
+        dealers: [{ dealer_id, name: "North" }],
+        inventory: carsOf(range(last)),
+      }),
+      file,
+    );
   const correct = async (path: string, name = "fixed.csv") =>
     correctHeldFeed({ lake, queue }, (await openVersion(scope, lake)).feeds, held, { file, name, path, at });
   const verdicts = async () =>
