@@ -127,7 +127,7 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   assert.equal(answer.isError ?? false, false);
 
   await page.goto(`${url}/account`);
-  const row = page.getByRole("row").filter({ hasText: "Claude (OAuth)" });
+  const row = page.locator("#keys").getByRole("row").filter({ hasText: "Claude (OAuth)" });
   await row.waitFor();
   await eventually("its use is seen", async () => {
     await page.reload();

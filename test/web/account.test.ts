@@ -133,12 +133,13 @@ test("every charge is listed with its key, in pages, by kind, and as CSV", async
 });
 
 test("a search is saved by its words or its filters, shown in words, and deleted", async () => {
-  const { html, page } = await open("/account?query=make%3DToyota%26max_price%3D30000&name=cheap");
+  const cookie = await sessionOf(createCustomer(client.accounts).accountId);
+  const { html, page } = await open("/account?query=make%3DToyota%26max_price%3D30000&name=cheap", cookie);
   assert.match(textOf(page, "#save p"), /^Toyota cars to \$30,000\.$/);
   assert.equal(page.querySelector("#save [name=words]"), null);
   const csrf_token = csrfTokenIn(html);
   const send = (fields: Readonly<Record<string, string>>) =>
-    sendForm(client.url, "/account/searches", { csrf_token, ...fields }, { cookie: session });
+    sendForm(client.url, "/account/searches", { csrf_token, ...fields }, { cookie });
   const filters = { name: "cheap <b>Toyotas</b>", query: "make=Toyota&max_price=30000" };
   const local = await send({ ...filters, webhook_url: "https://127.0.0.1/hook" });
   assert.match(await local.text(), /expected a public address/);
@@ -152,7 +153,7 @@ test("a search is saved by its words or its filters, shown in words, and deleted
   assert.match(asked, /Used Toyota cars to \$20,000\./);
   assert.match(asked, /Not understood, and left out: zorgel\./);
   assert.equal((await send({ name: "none", words: "zorgel" })).status, 422);
-  const { page: listed, html: text } = await open("/account");
+  const { page: listed, html: text } = await open("/account", cookie);
   assert.equal(textOf(listed, "#saved h2"), "Saved: 2 searches");
   assert.match(
     textOf(listed, ".saved li"),
@@ -160,8 +161,8 @@ test("a search is saved by its words or its filters, shown in words, and deleted
   );
   assert.doesNotMatch(text, /whsec_/, "a secret is shown once");
   for (const link of [...listed.querySelectorAll('.saved a[href$="/delete"]')].map((one) => one.getAttribute("href"))) {
-    const { html: asking } = await open(link ?? "");
-    const deleted = await sendForm(client.url, link ?? "", { csrf_token: csrfTokenIn(asking) }, { cookie: session });
+    const { html: asking } = await open(link ?? "", cookie);
+    const deleted = await sendForm(client.url, link ?? "", { csrf_token: csrfTokenIn(asking) }, { cookie });
     assert.equal(deleted.headers.get("Location"), "/account?changed=deleted");
   }
   assert.equal((await fetch(feed)).status, 404);

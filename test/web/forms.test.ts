@@ -161,7 +161,7 @@ test("an operator overrides the limits of an account, restores them, and reads w
 
 test("a change is confirmed on the page after it, and an unknown one is not", async () => {
   const textOf = async (changed: string): Promise<string> => (await get(`/account?changed=${changed}`)).text();
-  assert.match(await textOf("deleted"), /role="status">The search is deleted\./);
+  assert.match(await textOf("deleted"), /role="status"><span>The search is deleted\./);
   for (const unknown of ["other", "__proto__", "constructor"])
     assert.doesNotMatch(await textOf(unknown), /role="status"/, unknown);
 });
@@ -214,7 +214,7 @@ test("each destructive form is reached through a page that asks", async () => {
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {
   const token = createLinkSecret(accounts, accountId, "invitation");
   for (const [path, stored] of [
-    ["/", "private, no-cache"],
+    ["/shop", "private, no-cache"],
     ["/account", "no-store"],
     ["/operator", "no-store"],
     ["/sign-in", "no-store"],

@@ -51,7 +51,7 @@ export const accountPage =
         <CreditTable credits={credits} account={account} visitor={visitor} />
         <Block id="keys" title="Keys">
           <KeyTable
-            label="Keys"
+            label="All keys"
             keys={keys}
             today={dayOf(nowMs)}
             endOf={({ keyId }) => <a href={`${path}/${accountId}/keys-revoke?keyId=${keyId}`}>Revoke…</a>}
