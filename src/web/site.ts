@@ -7,6 +7,7 @@ import { accountRedirects, addAccountRoutes } from "./account/account-routes.ts"
 import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { carPage } from "./car/car-page.tsx";
+import { valuePage } from "./car/value-page.tsx";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
@@ -76,6 +77,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", carPage(services));
+  add("/value", valuePage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
   add("/compare", comparePage(services));

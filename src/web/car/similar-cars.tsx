@@ -235,7 +235,7 @@ const orders: Readonly<Record<string, (car: SimilarCar) => number | null>> = {
 };
 
 /** The nearest similar cars: six, or all. */
-export const NearestCars = ({ similar: { cars }, address, asOf }: SimilarProps & { readonly asOf: string }) => {
+export const NearestCars = ({ similar: { cars, valued }, address, asOf }: SimilarProps & { readonly asOf: string }) => {
   const current = address.query.get("similar") ?? "distance";
   const isWhole = address.query.get("rows") === "all";
   const nearest = sortedBy(sortedBy(cars, "distance").slice(0, isWhole ? undefined : firstRows), current);
@@ -252,6 +252,12 @@ export const NearestCars = ({ similar: { cars }, address, asOf }: SimilarProps &
       How a price is made comparable
     </a>,
   );
+  if (valued.subject.vin !== null && address.path !== "/value")
+    tools.push(
+      <a key="value" href={`/value?vin=${valued.subject.vin}`}>
+        Value it with other facts
+      </a>,
+    );
   return (
     <Sheet
       id="nearest"
