@@ -194,6 +194,20 @@ test("a sold car is not judged, and a past day is named", async () => {
   assert.match(textsOf(past, ".note")[0] ?? "", /^This page is of Nov \d+, 2026\. On Nov 14, it /);
 });
 
+test("a described car has the value of the API, and a refused description says why", async () => {
+  const subject = compared.find(({ valued }) => valued.subject.inventory_type !== "new")?.valued.subject;
+  const { year, make, model } = subject ?? assert.fail();
+  const facts = new URLSearchParams({ make: make ?? "", model: model ?? "", year: String(year), miles: "40000" });
+  const { data } = await client.getBody("findComparables", `/v1/comparables?${facts}&limit=60`);
+  const page = await documentOf(`/value?${facts}`);
+  const { market_value: value, market_value_low: low, market_value_high: high } = data.valuation;
+  assert.match(page.querySelector("h1")?.textContent ?? "", new RegExp(`${year} ${make} ${model} is worth about`));
+  assert.ok(textsOf(page, ".lede")[0]?.includes(`from ${dollars(low)} to ${dollars(high)}`), String(value));
+  assert.equal(page.querySelector<HTMLInputElement>('[name="model"]')?.getAttribute("value"), model);
+  const refused = await documentOf("/value?make=Toyota");
+  assert.match(textsOf(refused, ".note")[0] ?? "", /Missing parameter model/);
+});
+
 test("a page whose parts cannot be paid shows the charged parts, and why the rest is missing", async () => {
   const poor = createCustomer(client.accounts, { usd: "0.009" });
   const cookie = `carquet-session=${await client.sessions.create(poor.accountId)}`;

@@ -23,7 +23,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { confirmationPage } from "./confirmation-page.tsx";
+import { askingPage } from "./asking-page.tsx";
 
 const path = "/account/searches";
 
@@ -204,7 +204,7 @@ export const deletionPage =
   ({ accounts }: SiteServices): PageHandler =>
   async ({ visitor, params: { searchId = "" } }) => {
     const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
-    return confirmationPage(
+    return askingPage(
       "Delete a saved search",
       { visitor, action: `${path}/${searchId}/delete`, button: "Delete the search", keepPath: "/account#saved" },
       `“${name}”, its messages and its feed end for good.`,

@@ -1,4 +1,4 @@
-/** What the page of a car is made from: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
+/** What the page of a car shows: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
 import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { type CardListing, cardFields } from "../components/card.tsx";

@@ -141,7 +141,7 @@ const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts"
   );
 };
 
-/** To call the dealer, to keep the car, and to be told of a lower price; of a branded car, similar ones. Sold cars have other ones only. */
+/** To call the dealer, to keep the car, and to hear of a lower price; of a branded car, similar ones. Sold cars have other ones only. */
 const Actions = ({ listing, parts }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { id, vin, sold_date: sold, vehicle } = listing;
   const { others, own } = parts;
