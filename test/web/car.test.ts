@@ -195,8 +195,8 @@ test("a sold car is not judged, and a past day is named", async () => {
 });
 
 test("a described car has the value of the API, and a refused description says why", async () => {
-  const subject = compared.find(({ valued }) => valued.subject.inventory_type !== "new")?.valued.subject;
-  const { year, make, model } = subject ?? assert.fail();
+  const [used] = await search("inventory_type=used&value_rating=fair&fields=year,make,model&limit=1");
+  const { year, make, model } = used ?? assert.fail();
   const facts = new URLSearchParams({ make: make ?? "", model: model ?? "", year: String(year), miles: "40000" });
   const { data } = await client.getBody("findComparables", `/v1/comparables?${facts}&limit=60`);
   const page = await documentOf(`/value?${facts}`);
