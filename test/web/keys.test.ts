@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/eventually.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { sampleService } from "../support/http/service.ts";
 
@@ -55,7 +56,12 @@ test("the dashboard warns from 90 % of the spend cap, and says when it is reache
     if (says === undefined) assert.doesNotMatch(page, /Raise the cap/);
     else assert.match(page, says);
   }
-  const { response, page } = await open("/?make=toyota");
-  assert.equal(response.status, 402);
-  assert.match(page, /spend cap of 0\.004 USD[\s\S]*href="\/dashboard#cap">Raise the cap/);
+  let refused = await open("/dashboard");
+  const isKnown = async () => {
+    refused = await open("/?make=toyota");
+    return refused.page.includes("spend cap of 0.004 USD");
+  };
+  await eventually("a service knows of a changed account within a second", isKnown);
+  assert.equal(refused.response.status, 402);
+  assert.match(refused.page, /href="\/dashboard#cap">Raise the cap/);
 });
