@@ -1,0 +1,360 @@
+/** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
+import { epochDay, plusDays } from "../../base/day.ts";
+import { life } from "../../listing/lifecycle-rules.ts";
+import { age, count, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import type { Judgement, Sentence } from "./sentence.ts";
+import {
+  agree,
+  attention,
+  capital,
+  clause,
+  digits,
+  fact,
+  type Hrefs,
+  inWords,
+  joined,
+  judgement,
+  known,
+  linked,
+  type MaybeNumber,
+  neutral,
+  some,
+  things,
+} from "./words.ts";
+
+/** The files of a day. A file that looks broken came too. */
+export interface Morning {
+  readonly day: string;
+  readonly asOf: string;
+  /** Dealers whose file is expected. */
+  readonly expected: number;
+  readonly silent: number;
+  readonly broken: number;
+  /** Decisions that are open. */
+  readonly decisions?: MaybeNumber;
+  readonly rows?: MaybeNumber;
+  readonly refused?: MaybeNumber;
+  readonly cars?: MaybeNumber;
+  readonly version?: string | undefined;
+  /** Whether the last ingest failed. */
+  readonly hasFailed?: boolean | undefined;
+  readonly hrefs?: Hrefs<"broken" | "silent" | "refused" | "cars" | "came"> | undefined;
+}
+
+/** Returns the verdict of a morning, in digits: `516 of 522 files came. 3 look broken, 6 are silent.` */
+export function morningVerdict(morning: Morning): Judgement {
+  const { expected, silent, broken, version, hrefs, rows, refused, decisions } = morning;
+  const came = Math.max(0, expected - silent);
+  const on = shortDay(morning.day, morning.asOf);
+  const files =
+    expected === 0
+      ? [`No file is expected on ${on}.`]
+      : came === 0
+        ? clause`${attention(`No file came on ${on}`, hrefs?.silent)}.`
+        : clause`${linked(silent === 0 ? (came === 1 ? "The one file" : `All ${count(came)} files`) : `${count(came)} of ${count(expected)} files`, hrefs?.came)} came.`;
+  const looks =
+    came === 0
+      ? undefined
+      : broken === 0
+        ? neutral("None looks broken", hrefs?.came)
+        : attention(`${count(broken)} ${agree(broken, "looks", "look")} broken`, hrefs?.broken);
+  const quiet =
+    silent === 0 || came === 0
+      ? undefined
+      : linked(`${count(silent)} ${agree(silent, "is", "are")} silent`, hrefs?.silent);
+  const states = joined([looks, quiet], ", ");
+  const failed =
+    morning.hasFailed === true ? clause`${attention("The last delivery could not be published")}.` : undefined;
+  const published =
+    version === undefined
+      ? undefined
+      : [`Version ${version} is published${broken === 0 ? "" : " with the good ones"}.`];
+  const waits =
+    broken === 0
+      ? undefined
+      : [
+          broken === 1
+            ? "Nothing of the broken one changes until you decide."
+            : `Of the ${inWords(broken)}, nothing changes until you decide.`,
+        ];
+  return judgement(
+    joined([failed, files, states.length === 0 ? undefined : joined([states, "."], "")]),
+    joined([published, waits]),
+    [
+      ...fact(digits(decisions), `${decisions === 1 ? "decision" : "decisions"} open`),
+      ...fact(
+        typeof rows === "number"
+          ? linked(
+              known(refused, (number) => `${count(number)} of ${count(rows)}`),
+              hrefs?.refused,
+            )
+          : undefined,
+        "rows refused",
+      ),
+      ...fact(linked(digits(morning.cars), hrefs?.cars), "cars read"),
+    ],
+  );
+}
+
+/** Returns the title of the decisions: `Decide: 3 files look broken`. */
+export const decideTitle = (broken: number): string =>
+  broken === 0 ? "Nothing to decide" : `Decide: ${things(broken, "file")} ${agree(broken, "looks", "look")} broken`;
+
+/** A feed that is held because its rows or prices collapsed. */
+export interface BrokenFeed {
+  readonly name: string;
+  readonly vins: MaybeNumber;
+  readonly usualVins: MaybeNumber;
+  readonly missing?: MaybeNumber;
+  readonly jumpedPrices?: MaybeNumber;
+  readonly knownPrices?: MaybeNumber;
+  readonly href?: string | undefined;
+}
+
+/** Returns what is odd about a held feed: `27 cars came; usually 89. 62 of yesterday's are missing. Until you decide, its old cars stay.` */
+export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, href }: BrokenFeed): Sentence {
+  const came =
+    clause`${linked(things(vins, "car"), href)} came; usually ${digits(usualVins)}.` ??
+    clause`${linked(things(vins, "car"), href)} came.`;
+  const gone = some(missing) ? [`${count(missing)} of yesterday's ${agree(missing, "is", "are")} missing.`] : undefined;
+  const jumped =
+    some(jumpedPrices) && some(knownPrices)
+      ? [
+          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agree(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
+        ]
+      : undefined;
+  return joined([came, gone, jumped, ["Until you decide, its old cars stay."]]);
+}
+
+export const brokenFeedTitle = ({ name }: Pick<BrokenFeed, "name">): string => `${name} looks broken`;
+
+export type FeedDecision = "accepted" | "rejected" | "corrected" | "waited" | "ended";
+
+const decisionWords: Readonly<Record<FeedDecision, string>> = {
+  accepted: "Accepted: its cars are those of the file",
+  rejected: "Rejected: its old cars stay",
+  corrected: "Corrected: the new file replaces it",
+  waited: "Waiting a day more",
+  ended: "Its cars have ended",
+};
+
+/** Returns what was decided about a dealer's feed. */
+export const decidedText = (name: string, decision: FeedDecision): string => `${name}. ${decisionWords[decision]}.`;
+
+/** A dealer without a file, and the last day on which it delivered. */
+export interface SilentDealer {
+  readonly name: string;
+  readonly lastDay: string;
+}
+
+/** Returns since when a dealer is silent: `today`, `since Nov 14`. */
+export const silentSince = (lastDay: string, asOf: string): string =>
+  plusDays(lastDay, 1) >= asOf ? "today" : `since ${shortDay(plusDays(lastDay, 1), asOf)}`;
+
+/** Returns when the cars of a silent dealer end: `its cars end tomorrow`. */
+export function endOfCars(lastDay: string, asOf: string): string {
+  const end = plusDays(lastDay, life.silentDays);
+  const days = epochDay(end) - epochDay(asOf);
+  return days <= 0 ? "its cars have ended" : `its cars end ${days === 1 ? "tomorrow" : `on ${shortDay(end, asOf)}`}`;
+}
+
+/** Returns the state of a silent dealer: `silent since Nov 14; its cars end tomorrow`. */
+export const silentText = ({ lastDay }: Pick<SilentDealer, "lastDay">, asOf: string): string =>
+  `silent ${silentSince(lastDay, asOf)}; ${endOfCars(lastDay, asOf)}`;
+
+/** Returns the title and note of silent dealers: `6 dealers are silent; one since Nov 14`. Those who end tomorrow are named, up to three. */
+export function silentTitle(
+  dealers: readonly SilentDealer[],
+  asOf: string,
+): { readonly title: string; readonly note: string } {
+  const longer = dealers.filter(({ lastDay }) => silentSince(lastDay, asOf) !== "today");
+  const first = longer.map(({ lastDay }) => lastDay).sort()[0];
+  const since =
+    first === undefined
+      ? ""
+      : `; ${longer.filter(({ lastDay }) => lastDay === first).length === 1 ? "one" : inWords(longer.filter(({ lastDay }) => lastDay === first).length)} ${silentSince(first, asOf)}`;
+  const ending = dealers.filter(({ lastDay }) => endOfCars(lastDay, asOf).endsWith("tomorrow"));
+  const named =
+    ending.length > 3
+      ? `Those of ${count(ending.length)} dealers`
+      : `Those of ${ending.map(({ name }) => name).join(", ")}`;
+  return {
+    title:
+      dealers.length === 0
+        ? "No dealer is silent"
+        : `${things(dealers.length, "dealer")} ${agree(dealers.length, "is", "are")} silent${since}`,
+    note: `A dealer's cars stay for ${life.silentDays} days without a file, then count as gone.${ending.length === 0 ? "" : ` ${named} end tomorrow.`}`,
+  };
+}
+
+/** Returns the title of the cars read by day, beside the days before: `9,845 cars came, as usual`. */
+export function readTitle(cars: number, before: readonly number[]): { readonly title: string; readonly note: string } {
+  const low = Math.min(...before);
+  const high = Math.max(...before);
+  const usual =
+    before.length < 3 ? "" : cars < low ? ", fewer than usual" : cars > high ? ", more than usual" : ", as usual";
+  const days = before.length === 1 ? "day" : `${inWords(before.length)} days`;
+  const range =
+    before.length === 0
+      ? ""
+      : `; the ${days} before had ${low === high ? count(low) : `${count(low)} to ${count(high)}`}`;
+  return { title: `${things(cars, "car")} came${usual}`, note: `Rows read each day${range}.` };
+}
+
+export interface ServiceHealth {
+  readonly freeBytes: number;
+  readonly bytes: number;
+  readonly running: number;
+  readonly longestMs?: MaybeNumber;
+  /** Milliseconds until the next file is due; negative if it is overdue. */
+  readonly dueInMs?: MaybeNumber;
+  readonly hasFailed?: boolean | undefined;
+}
+
+/** Below this share of free bytes, the disk is almost full. */
+const freeShare = 0.1;
+
+/** Returns how the service is: `The service is well`, or the first of what is wrong with it: a failed delivery, a full disk, an overdue file. */
+export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed = false }: ServiceHealth): Sentence {
+  if (hasFailed) return joined([attention("The last delivery failed")]);
+  if (freeBytes < freeShare * bytes) return joined([attention("The disk is almost full")]);
+  return typeof dueInMs === "number" && dueInMs < 0
+    ? joined([attention("The next file is overdue")])
+    : ["The service is well"];
+}
+
+/** Returns the numbers of the service: `71.7 GB of 270.6 are free. No statement is running. The next file is due within 35 hours.` */
+export function serviceNote({ freeBytes, bytes, running, longestMs, dueInMs }: ServiceHealth): string {
+  const gb = (size: number): string => (size / 1e9).toFixed(1);
+  const longest = running > 0 ? known(longestMs, (ms) => `, the longest for ${age(ms)}`) : undefined;
+  const statements =
+    running === 0 ? "No statement is" : running === 1 ? "One statement is" : `${count(running)} statements are`;
+  const due = known(dueInMs, (ms) =>
+    ms < 0 ? ` The next file was due ${age(-ms)} ago.` : ` The next file is due within ${age(ms)}.`,
+  );
+  return `${gb(freeBytes)} GB of ${gb(bytes)} are free. ${statements} running${longest ?? ""}.${due ?? ""}`;
+}
+
+/** The charges of a month until its newest day, in micros. */
+export interface MonthRevenue {
+  /** The newest day. */
+  readonly day: string;
+  /** Charges of each day of the month so far, and of the month before. */
+  readonly charges: readonly number[];
+  readonly before: readonly number[];
+  /** Charges of the account that brings the most. */
+  readonly topCharge?: MaybeNumber;
+  readonly credits?: MaybeNumber;
+  readonly promotional?: MaybeNumber;
+  readonly refunds?: MaybeNumber;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const inDollars = (micros: MaybeNumber): string | undefined =>
+  known(micros, (amount) => `$${count(Math.round(amount / 1e6))}`);
+
+/** Days of a month from which its pace is said. */
+const paceDaysMin = 3;
+
+/** Returns the length of the month of a day. */
+function daysOfMonth(day: string): number {
+  const next = plusDays(`${day.slice(0, 7)}-01`, 31);
+  return Number(plusDays(`${next.slice(0, 7)}-01`, -1).slice(8));
+}
+
+const monthBefore = (day: string): string => monthName(plusDays(`${day.slice(0, 7)}-01`, -1));
+
+/**
+ * Returns the verdict of revenue: `$797 in 19 days: 24 % more than October at this point.` The month before counts until the same day, and is left out
+ * without a charge in it; the pace is said from the third day on, until the last.
+ */
+export function revenueVerdict({ day, charges, before, topCharge, ...sold }: MonthRevenue): Judgement {
+  const total = sum(charges);
+  const then = sum(before.slice(0, charges.length));
+  const change = then > 0 ? total / then - 1 : undefined;
+  const words =
+    change === undefined
+      ? undefined
+      : Math.abs(change) < 0.005
+        ? neutral("as much as")
+        : change > 0
+          ? neutral(`${wholePercent(change)} more than`)
+          : attention(`${wholePercent(change)} less than`);
+  const days = things(charges.length, "day");
+  const length = daysOfMonth(day);
+  const sentence =
+    total === 0
+      ? [`Nothing was charged in ${days}.`]
+      : (clause`${inDollars(total)} in ${days}: ${words} ${monthBefore(day)} at this point.` ?? [
+          `${inDollars(total)} in ${days}.`,
+        ]);
+  const hasPace = total > 0 && charges.length >= paceDaysMin && charges.length < length;
+  const pace = hasPace
+    ? [`At this pace ${monthName(day)} ends at ${inDollars((total / charges.length) * length)}.`]
+    : undefined;
+  const top =
+    some(topCharge) && total > 0
+      ? [topCharge >= total ? "One account brings all." : `One account brings ${wholePercent(topCharge / total)}.`]
+      : undefined;
+  return judgement(sentence, joined([pace, top]), [
+    ...fact(inDollars(sold.credits), "credits sold"),
+    ...fact(inDollars(sold.promotional), "promotional"),
+    ...fact(inDollars(sold.refunds), "refunds"),
+  ]);
+}
+
+/** Returns the title of charges added up by day: `November runs ahead of October since day 4`. */
+export function runTitle({ day, charges, before }: Pick<MonthRevenue, "day" | "charges" | "before">): string {
+  const month = monthName(day);
+  if (sum(before) === 0 || charges.length === 0) return `Charges of ${month}`;
+  const leads = charges.map((_, index) =>
+    Math.sign(sum(charges.slice(0, index + 1)) - sum(before.slice(0, index + 1))),
+  );
+  const last = leads.at(-1) ?? 0;
+  if (last === 0) return `${month} runs as ${monthBefore(day)} did`;
+  const since = leads.findLastIndex((lead) => lead !== last) + 2;
+  return `${month} runs ${last > 0 ? "ahead of" : "behind"} ${monthBefore(day)}${since === 1 ? "" : ` since day ${since}`}`;
+}
+
+/** Returns the title of charges by class, by the one that brings the most: `Searches bring 41 %`. */
+export const classesTitle = (name: string, micros: number, total: number): string =>
+  total === 0
+    ? "No charges yet"
+    : `${capital(name)} ${/s$/.test(name) ? "bring" : "brings"} ${wholePercent(micros / total)}`;
+
+/** Returns a change against the month before for a table: `+18 %`, `new`. */
+export const monthChange = (micros: number, before: number): string =>
+  before === 0 ? (micros === 0 ? "" : "new") : signedWhole(micros / before - 1);
+
+const signedWhole = (fraction: number): string => signedPercent(fraction).replace(/\.\d/, "");
+
+export interface AccountCounts {
+  readonly accounts: number;
+  /** With a balance below their threshold. */
+  readonly low: number;
+  readonly usedUp?: number;
+  readonly href?: string | undefined;
+}
+
+/** Returns the verdict of the accounts: `Five accounts. One is about to run dry.` */
+export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCounts): Judgement {
+  const counted =
+    accounts === 0
+      ? "No account yet."
+      : `${capital(inWords(accounts) ?? "")} ${agree(accounts, "account", "accounts")}.`;
+  const dry =
+    low === 0
+      ? undefined
+      : clause`${attention(`${capital(inWords(low) ?? "")} ${agree(low, "is", "are")} about to run dry.`, href)}`;
+  const empty = usedUp === 0 ? undefined : clause`${attention(`The credit of ${inWords(usedUp)} is used up.`, href)}`;
+  return judgement(joined([counted, dry, empty]), [
+    "An invitation carries its first credit, so the first page a person sees is a working one.",
+  ]);
+}
+
+/** Returns the title of the table of accounts: `One account may run dry: ci-bench`; names up to three. */
+export function dryTitle(names: readonly string[]): string {
+  if (names.length === 0) return "Every account has credit";
+  const who = `${capital(inWords(names.length) ?? "")} ${agree(names.length, "account", "accounts")} may run dry`;
+  return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
+}

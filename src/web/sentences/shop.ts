@@ -1,0 +1,394 @@
+/** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
+import { chargeText, count, dollars, money, shortDay } from "../shell/format.ts";
+import type { Fact, Judgement, Sentence } from "./sentence.ts";
+import {
+  andList,
+  attention,
+  capital,
+  clause,
+  daysText,
+  digits,
+  fact,
+  type Hrefs,
+  inWords,
+  joined,
+  judgement,
+  linked,
+  type MaybeNumber,
+  neutral,
+  orList,
+  pairOf,
+  pluralOf,
+  shortened,
+  some,
+  things,
+  wholePrice,
+} from "./words.ts";
+
+/** Searches with fewer cars than this are sparse: changes that show more are offered, and nothing is drawn. */
+export const sparseCars = 10;
+
+/** The filters of a search, as people write their values. */
+export interface SearchedCars {
+  /** `new`, `used`, `certified`. Used and certified together are used cars. */
+  readonly conditions?: readonly string[] | undefined;
+  readonly colors?: readonly string[] | undefined;
+  readonly fuels?: readonly string[] | undefined;
+  readonly drivetrains?: readonly string[] | undefined;
+  readonly makes?: readonly string[] | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly bodies?: readonly string[] | undefined;
+  readonly minYear?: MaybeNumber;
+  readonly maxYear?: MaybeNumber;
+  readonly minPrice?: MaybeNumber;
+  readonly maxPrice?: MaybeNumber;
+  readonly minMiles?: MaybeNumber;
+  readonly maxMiles?: MaybeNumber;
+  /** Equipment, as listed: `Apple CarPlay`. */
+  readonly features?: readonly string[] | undefined;
+  /** A town or state: `Tacoma, WA`. */
+  readonly place?: string | undefined;
+  readonly radius?: MaybeNumber;
+  /** Other filters in words: `clean title`, `trim SE`. */
+  readonly others?: readonly string[] | undefined;
+}
+
+/** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`. */
+export function searchWords(search: SearchedCars): string {
+  const { colors = [], fuels = [], drivetrains = [], makes = [], models = [], bodies = [] } = search;
+  const nouns =
+    models.length > 0 ? models : bodies.map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
+  const words = [
+    conditionWords(search.conditions ?? []),
+    orList(colors.map((color) => color.toLowerCase())),
+    orList(fuels.map((fuel) => fuel.toLowerCase())),
+    orList(drivetrains),
+    orList(makes),
+    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
+    rangeWords(search.minYear, search.maxYear, { format: String, both: "of", from: "of", to: "to" }),
+    rangeWords(search.minPrice, search.maxPrice, { format: dollars, both: "from", from: "from", to: "to" }),
+    rangeWords(search.minMiles, search.maxMiles, {
+      format: (miles) => count(miles, " miles"),
+      both: "with",
+      from: "with",
+      to: "with up to",
+    }),
+    (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
+    placeWords(search),
+  ];
+  const others = [...(models.length > 0 ? bodies : []), ...(search.others ?? [])];
+  return capital([words.filter((word) => word !== "").join(" "), ...others].join(", "));
+}
+
+/** Returns conditions as an adjective: `used` includes certified cars; all and none are no word. */
+export function conditionWords(conditions: readonly string[]): string {
+  const has = (one: string): boolean => conditions.includes(one);
+  const used = has("used") ? "used" : has("certified") ? "certified" : "";
+  if (used === "") return has("new") ? "new" : "";
+  if (has("new")) return has("used") ? "" : "new or certified";
+  return used;
+}
+
+interface RangeWords {
+  readonly format: (value: number) => string;
+  readonly both: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+function rangeWords(min: MaybeNumber, max: MaybeNumber, { format, both, from, to }: RangeWords): string {
+  const hasMin = typeof min === "number";
+  if (hasMin && typeof max === "number")
+    return min === max ? `${both === "from" ? "at" : both} ${format(min)}` : `${both} ${format(min)} to ${format(max)}`;
+  if (hasMin) return `${from} ${format(min)} and more`.replace(/^of (\d+) and more$/, "from $1 on");
+  return typeof max === "number" ? `${to} ${format(max)}` : "";
+}
+
+const placeWords = ({ place, radius }: SearchedCars): string =>
+  place === undefined || place === ""
+    ? ""
+    : some(radius)
+      ? `within ${count(radius)} ${radius === 1 ? "mile" : "miles"} of ${place}`
+      : `in ${place}`;
+
+/** What a search found. */
+export interface FoundCars {
+  readonly cars: number;
+  /** The search in words; undefined for all cars. */
+  readonly search?: string | undefined;
+  /** Whether the best prices come first. */
+  readonly isBestFirst?: boolean | undefined;
+  readonly great?: MaybeNumber;
+  readonly good?: MaybeNumber;
+  /** The city of each great price; said if it is the same. */
+  readonly greatCities?: readonly (string | null)[] | undefined;
+  readonly cleanTitles?: MaybeNumber;
+  readonly branded?: MaybeNumber;
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly medianPrice?: MaybeNumber;
+  readonly medianDays?: MaybeNumber;
+  readonly hasPriceBound?: boolean | undefined;
+  /** How many single changes of a search without cars find some. */
+  readonly changes?: MaybeNumber;
+  /** `sold`, or the past day that is shown: neither has ratings. */
+  readonly state?: "sold" | { readonly day: string; readonly asOf: string } | undefined;
+  readonly hrefs?: Hrefs<"great" | "good" | "branded" | "cleanTitles"> | undefined;
+}
+
+/**
+ * Returns the verdict of a search. Up to ten cars are counted in words. Great prices "stand first" only where the best prices come first; sold cars
+ * and past days have no ratings, and no judgement.
+ */
+export function shopVerdict(found: FoundCars): Judgement {
+  const { cars, search, changes, state } = found;
+  if (cars === 0) {
+    const change = some(changes) ? clause`${neutral("One change")} finds some.` : undefined;
+    return judgement(
+      joined([[search === undefined ? "No car is for sale." : "No car matches."], change]),
+      contextOf(found),
+    );
+  }
+  const counted = [
+    `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${cars === 1 ? "car" : "cars"}`,
+  ];
+  const verb =
+    state === "sold"
+      ? cars === 1
+        ? " was sold."
+        : " were sold."
+      : state !== undefined
+        ? ` ${search === undefined ? `${cars === 1 ? "was" : "were"} for sale` : "matched"} on ${shortDay(state.day, state.asOf)}.`
+        : search === undefined
+          ? "."
+          : cars === 1
+            ? " matches."
+            : " match.";
+  const sentence = joined([joined([counted, verb], ""), state === undefined ? greatClause(found) : undefined]);
+  return judgement(sentence, contextOf(found), foundFacts(found));
+}
+
+/** Returns the clause on great prices; undefined if they are not counted. */
+function greatClause({
+  cars,
+  search,
+  great,
+  good,
+  isBestFirst = false,
+  greatCities = [],
+  hrefs,
+}: FoundCars): Sentence | undefined {
+  if (typeof great !== "number") return undefined;
+  const isFew = cars <= sparseCars;
+  if (great === 0) {
+    if (!isFew) return undefined;
+    if (cars === 1) return good === 1 ? clause`It is a ${neutral("good price", hrefs?.good)}.` : undefined;
+    if (good === 0) return ["None is a great or good price."];
+    if (!some(good)) return undefined;
+    return clause`None is a great price, ${inWords(good)} ${good === 1 ? "is" : "are"} ${neutral("good", hrefs?.good)}.`;
+  }
+  const [first, ...others] = greatCities;
+  const isOne = typeof first === "string" && others.length + 1 === great && others.every((city) => city === first);
+  const where = !isOne ? "" : great === 1 ? `, in ${first}` : `, ${great === 2 ? "both" : "all"} in ${first}`;
+  if (search !== undefined && isFew) {
+    if (cars === 1) return clause`It is a ${neutral("great price", hrefs?.great)}${where}.`;
+    const who = great === cars ? "All" : capital(inWords(great) ?? "");
+    return great === 1
+      ? clause`One is a ${neutral("great price", hrefs?.great)}${where}.`
+      : clause`${who} are ${neutral("great prices", hrefs?.great)}${where}.`;
+  }
+  const words = `${count(great)} great ${great === 1 ? "price" : "prices"}`;
+  if (isBestFirst) return clause`${neutral(words, hrefs?.great)} ${great === 1 ? "stands" : "stand"} first.`;
+  return clause`${neutral(`${count(great)} ${great === 1 ? "is a great price" : "are great prices"}`, hrefs?.great)}.`;
+}
+
+function contextOf({ cars, search, isBestFirst, branded, cleanTitles, state, hrefs }: FoundCars): Sentence {
+  if (search !== undefined) return joined([[`${search}.`], cleanClause({ cars, cleanTitles, hrefs })]);
+  if (cars === 0 || state !== undefined) return [];
+  const order = isBestFirst === true ? ["Ordered by how the price compares with similar cars."] : undefined;
+  const badge = !some(branded)
+    ? undefined
+    : clause`${linked(count(branded), hrefs?.branded)} ${branded === 1 ? "has a branded title: it carries" : "have a branded title: they carry"} a red badge and no rating.`;
+  return joined([order, badge]);
+}
+
+function cleanClause({
+  cars,
+  cleanTitles,
+  hrefs,
+}: Pick<FoundCars, "cars" | "cleanTitles" | "hrefs">): Sentence | undefined {
+  if (typeof cleanTitles !== "number" || cars === 0 || cleanTitles > cars) return undefined;
+  if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
+  if (cleanTitles === 0) return ["None states a clean title."];
+  const [clean, all] = pairOf(cleanTitles, cars);
+  const who = cleanTitles === cars ? `All ${all}` : `${capital(clean)} of ${all}`;
+  return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
+}
+
+/** Returns the facts of a search: a median says whether it mixes used and new cars, and whether a bound of the search cuts it. */
+function foundFacts({ medianPrice, medianDays, search, ...found }: FoundCars): readonly Fact[] {
+  if (search === undefined) return [];
+  const label = medianLabel({ used: found.used, new: found.new, hasPriceBound: found.hasPriceBound });
+  return [
+    ...fact(wholePrice(medianPrice), label),
+    ...fact(daysText(medianDays), found.state === "sold" ? "typical time to a sale" : "typical time on the lot"),
+  ];
+}
+
+interface MedianOf {
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly hasPriceBound?: boolean | undefined;
+}
+
+/** Returns what a median price is of: `median price, used and new together, within your bound`. */
+export const medianLabel = ({ used, new: fresh, hasPriceBound = false }: MedianOf): string =>
+  ["median price", some(used) && some(fresh) ? "used and new together" : "", hasPriceBound ? "within your bound" : ""]
+    .filter((word) => word !== "")
+    .join(", ");
+
+/** A change of a search, in words as a chip has them, and what it would find. */
+export interface SearchChange {
+  readonly words: string;
+  readonly cars: number;
+  readonly href: string;
+}
+
+/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them; undefined for others. */
+export function moreCars(cars: number, changes: readonly SearchChange[]) {
+  const more = changes
+    .filter((change) => change.cars > cars)
+    .sort((one, other) => other.cars - one.cars)
+    .slice(0, 3);
+  if (cars >= sparseCars || more.length === 0) return undefined;
+  const title =
+    cars === 0
+      ? "What would show cars"
+      : `Only ${count(cars)} ${cars === 1 ? "matches" : "match"}. One change shows more:`;
+  return { title, changes: more };
+}
+
+/** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */
+export const fartherTitle = (more: number, radius: number): string =>
+  `A little farther: ${count(more)} within ${count(radius)} miles`;
+
+/** Returns what the cheapest car without bounds costs: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
+export const cheapestSentence = (what: string, price: MaybeNumber, city?: string | null, href?: string): Sentence =>
+  clause`The cheapest ${what} for sale costs ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
+  [];
+
+/** Returns the verdict of a search whose place is unknown. */
+export const unknownPlace = (field: string, value: string): Judgement =>
+  judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
+    "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
+  ]);
+
+/** Returns the title of the histogram of prices: `Half of the used cars cost less than $25,999`. */
+export function pricesTitle({
+  medianPrice,
+  cars,
+  hasPriceBound,
+  ...of
+}: MedianOf & Pick<FoundCars, "cars" | "medianPrice">): string {
+  const median = wholePrice(medianPrice);
+  if (median === undefined) return `Prices of ${things(cars, "car")}`;
+  const kind =
+    some(of.used) && some(of.new)
+      ? "used and new cars"
+      : some(of.used)
+        ? "used cars"
+        : some(of.new)
+          ? "new cars"
+          : "cars";
+  return `Half of the ${kind} cost less than ${median}${hasPriceBound === true ? ", within your bound" : ""}`;
+}
+
+/** Returns the title of the histogram of days: half of the cars are older. */
+export const daysTitle = (medianDays: MaybeNumber): string =>
+  typeof medianDays === "number" ? `Half of them stand for ${daysText(medianDays)} or more` : "Days on the lot";
+
+export interface MarketToday {
+  readonly cars: number;
+  readonly dealers: MaybeNumber;
+  /** How many have a rating. */
+  readonly rated?: MaybeNumber;
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly usedMedian?: MaybeNumber;
+  readonly great?: MaybeNumber;
+  readonly cheaper?: MaybeNumber;
+  readonly medianDays?: MaybeNumber;
+  /** Whether the newest day is old: then nothing is of today. */
+  readonly isOld?: boolean | undefined;
+  readonly day: string;
+  readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
+}
+
+/** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
+export function frontDoor({ cars, dealers, rated }: MarketToday): Judgement {
+  const judged = !some(rated)
+    ? ""
+    : rated >= cars
+      ? ", each judged against similar ones"
+      : `, ${count(rated)} of them judged against similar ones`;
+  const stock = clause`${things(cars, "car")} of ${things(dealers, "dealer")}${judged}.` ?? [
+    `${things(cars, "car")}${judged}.`,
+  ];
+  return judgement(["Know what a car is worth."], joined([stock, ["Ask in your own words."]]));
+}
+
+/** Returns the numbers of the front door. */
+export const frontFacts = ({
+  usedMedian,
+  great,
+  cheaper,
+  medianDays,
+  isOld = false,
+  day,
+  hrefs,
+}: MarketToday): readonly Fact[] => [
+  ...fact(linked(wholePrice(usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
+  ...fact(
+    linked(digits(great), hrefs?.great),
+    `great ${great === 1 ? "price" : "prices"} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
+  ),
+  ...fact(
+    linked(digits(cheaper), hrefs?.cheaper),
+    `${cheaper === 1 ? "car" : "cars"} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
+  ),
+  ...fact(linked(daysText(medianDays), hrefs?.medianDays), "typical time on the lot"),
+];
+
+/** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
+export const bestPricesTitle = ({ day, isOld = false }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
+  `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;
+
+/** Returns the link to all of them: `All 11 great prices within 150 miles`; undefined for none. */
+export const allGreatPrices = (great: MaybeNumber, radius?: number): string | undefined =>
+  !some(great)
+    ? undefined
+    : `${great === 1 ? "The one great price" : `All ${count(great)} great prices`}${radius === undefined ? "" : ` within ${count(radius)} miles`}`;
+
+/** Returns the line at the door to the shop: `4,771 used and 5,190 new cars, the best prices first`. */
+export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | "used" | "new">): string {
+  const stock = some(used) && some(fresh) ? `${count(used)} used and ${things(fresh, "new car")}` : things(cars, "car");
+  return `${stock}, the best prices first`;
+}
+
+/** Returns the foot of a page: the day of its prices, what it cost and what is left, in micros; without costs of open access. */
+export const pageFoot = (day: string, costMicros?: MaybeNumber, balanceMicros?: MaybeNumber): readonly string[] =>
+  [
+    `Prices of ${shortDay(day, "")}`,
+    some(costMicros) ? `This page cost ${chargeText(costMicros)}` : "",
+    typeof balanceMicros === "number" ? `Balance ${money(balanceMicros)}` : "",
+  ].filter((text) => text !== "");
+
+/** Returns the note above the verdict of data that is older than a delivery was due; undefined for others. */
+export const oldPrices = (daysOld: number, isStale: boolean): Sentence | undefined =>
+  !isStale || daysOld < 1 ? undefined : clause`${attention(`These prices are ${daysText(daysOld)} old`)}.`;
+
+/** The verdict of an address without a page. */
+export const noSuchPage: Judgement = {
+  sentence: ["This road ends here."],
+  context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
+};
