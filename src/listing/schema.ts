@@ -14,6 +14,9 @@ import { priceHistoryType, pricingType } from "./nested-types.ts";
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
 
+/** The ratings of a price, from the best one for a buyer on. */
+export const ratings = ["great", "good", "fair", "high"] as const;
+
 /** A text with the spelling of its vocabulary, a text as delivered, and a small whole number: searched by value. */
 const spelled = { type: "VARCHAR", feed: "spelled", search: "category" } as const;
 const plain = { type: "VARCHAR", feed: "field", search: "category" } as const;
@@ -161,6 +164,7 @@ const listings = {
     search: "number",
     sort: "value",
     ratio: ["price", "market_value"],
+    within: { column: "value_rating", values: ratings },
     title: "To value",
     unit: "fraction",
     shown: { column: 16, listing: 5 },

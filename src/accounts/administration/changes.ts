@@ -153,8 +153,14 @@ export const changes = {
       email: { flags: "--email <email>", help: "contact address", isRequired: true, label: "Email", inputMode: "email", expected: "an email address",
         parse: (text: string) => (isEmail(text) ? text : undefined) },
       tier: { flags: "--tier <n>", help: "usage tier", default: 1, label: "Tier", ...choiceOf(tiers), expected: "1, 2, 3 or 4", format: (tier) => `tier ${tier}` },
+      creditMicros: { flags: "--credit <usd>", help: "promotional credit that the account starts with, in USD", label: "Promotional credit, USD",
+        proposed: "5.00", ...usdFrom("zero") },
     },
-    (database, { email, tier }, atMs) => ({ accountId: createAccount(database, { email, tier, atMs }) }),
+    (database, { email, tier, creditMicros: micros = 0 }, atMs) => {
+      const accountId = createAccount(database, { email, tier, atMs });
+      if (micros > 0) addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
+      return { accountId };
+    },
   ),
   "accounts invite": defineChange(
     (database, { accountId, kind }: OfAccount & { readonly kind: LinkKind }, atMs) => createLink(database, { accountId, kind, atMs }),
