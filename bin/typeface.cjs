@@ -10,7 +10,7 @@ const published = require.resolve("@fontsource-variable/archivo/files/archivo-la
 /** Returns the characters from one code point to another. */
 const characters = (first, last) => String.fromCodePoint(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
 
-const shown = `${characters(0x20, 0x7e)}${characters(0xa0, 0xff)}−–—‘’“”•…←↑→↓`;
+const shown = `${characters(0x20, 0x7e)}\u00a0©°·×½éèêëáàâäãåçíìîïñóòôöõøúùûüÉÁÍÑÓÖÜß¿¡£€−–—‘’“”•…←↑→↓`;
 const options = {
   targetFormat: "woff2",
   variationAxes: { wght: { min: 400, max: 750 }, wdth: { min: 100, max: 116 } },

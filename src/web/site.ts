@@ -46,6 +46,7 @@ import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
 import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
+import { frontDoor } from "./shop/front-door.tsx";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
@@ -70,7 +71,8 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
-  add("/", searchPage(services));
+  add("/", frontDoor);
+  add("/shop", searchPage(services));
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));

@@ -13,7 +13,6 @@ import { Block, Figures, Notice } from "../shell/blocks.tsx";
 import { CapNotice } from "../shell/cap-notice.tsx";
 import { count, usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import { Icon } from "../shell/icons.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";

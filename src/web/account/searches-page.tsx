@@ -53,7 +53,7 @@ export const searchesPage =
 
 const cellsOf = (search: SavedSearch, visitor: Visitor): readonly ComponentChildren[] => [
   search.name,
-  search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>,
+  search.query === "" ? "all listings" : <a href={`/shop?${search.query}`}>{search.query}</a>,
   text(search.url),
   search.since,
   count(search.messages),

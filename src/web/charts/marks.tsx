@@ -244,7 +244,9 @@ function areaPath(points: readonly (readonly [x: number, low: number, high: numb
 }
 
 const Span = ({ mark: { from, to, text }, plot }: MarkProps<"span">): JSX.Element => {
-  const [left, right] = [px(plot.x(from)), px(plot.x(to))];
+  const within = (value: number): number => Math.min(plot.right, Math.max(plot.left, px(plot.x(value))));
+  const left = within(from);
+  const right = within(to);
   return (
     <>
       <rect

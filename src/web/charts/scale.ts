@@ -39,9 +39,15 @@ export function numberScale(values: readonly number[], options: NumberOptions): 
   const scale = scaleLinear([first - (isFromZero ? 0 : margin), Math.max(max + margin, first + 1e-9)], [0, 1]).nice(5);
   return {
     at: (value) => scale(value),
-    ticks: (count) => scale.ticks(count).map((value) => ({ value, text: format(value) })),
+    ticks: (max) => roundValues(scale, max).map((value) => ({ value, text: format(value) })),
     label,
   };
+}
+
+/** Returns the most round values of a scale up to a number of them. */
+function roundValues(scale: ReturnType<typeof scaleLinear>, max: number): readonly number[] {
+  const counts = Array.from({ length: max }, (_, index) => max - index);
+  return counts.map((count) => scale.ticks(count)).find((values) => values.length <= max + 1) ?? scale.domain();
 }
 
 const dayMs = 86_400_000;

@@ -61,7 +61,7 @@ function urlWithoutHash(): string {
 }
 
 const isView = ({ origin, pathname, hash }: URL): boolean =>
-  origin === location.origin && pathname === "/" && hash === "";
+  origin === location.origin && pathname === "/shop" && hash === "";
 
 /** Returns the URL of a form's view: repeated fields are lists, empty ones are left out. */
 function urlOf(form: HTMLFormElement): string {
@@ -71,7 +71,7 @@ function urlOf(form: HTMLFormElement): string {
       lists.set(name, [...(lists.get(name) ?? []), value]);
   const query = new URLSearchParams([...lists].map(([name, values]) => [name, values.join()]));
   const text = query.toString().replaceAll("%2C", ",");
-  return new URL(text === "" ? "/" : `/?${text}`, location.href).href;
+  return new URL(text === "" ? "/shop" : `/shop?${text}`, location.href).href;
 }
 
 /** Whether a value is the default of its field, which URLs omit. */

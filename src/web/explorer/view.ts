@@ -53,7 +53,7 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   return parameters;
 }
 
-export const viewPath = (parameters: ViewParameters, path = "/"): string =>
+export const viewPath = (parameters: ViewParameters, path = "/shop"): string =>
   Object.keys(parameters).length === 0 ? path : `${path}?${queryString(parameters)}`;
 
 /** Returns the path of a listing that a view shows. It leads back to the view, and with `offset` to the listings beside it in that page of results. */

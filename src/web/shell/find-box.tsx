@@ -12,24 +12,24 @@ interface FindBoxProps {
 export const FindBox = ({ value = "", look, placeholder = "A car, a VIN, a dealer, a question" }: FindBoxProps) => (
   <search class={look === "hero" ? undefined : "asks"}>
     <form class={look === "hero" ? "big" : "ask"} action="/find" method="get">
-    <Icon name="search" />
-    <input
-      type="search"
-      id="find"
-      name="q"
-      value={value}
-      maxLength={200}
-      autocomplete="off"
-      required
-      aria-label="What are you looking for?"
-      placeholder={placeholder}
-      data-suggest="/find/suggestions"
-    />
-    <button type="submit" class={look === "hero" ? "btn gold" : undefined}>
-      Search
-    </button>
-    <Suggestions />
-  </form>
+      <Icon name="search" />
+      <input
+        type="search"
+        id="find"
+        name="q"
+        value={value}
+        maxLength={200}
+        autocomplete="off"
+        required
+        aria-label="What are you looking for?"
+        placeholder={placeholder}
+        data-suggest="/find/suggestions"
+      />
+      <button type="submit" class={look === "hero" ? "btn gold" : undefined}>
+        Search
+      </button>
+      <Suggestions />
+    </form>
   </search>
 );
 

@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { amountOf, day } from "../../shell/format.ts";
-import { Icon } from "../../shell/icons.tsx";
 import { paintClass } from "../car-drawing.tsx";
 import { nameOf } from "../listing-fields.tsx";
 import { Frame } from "../photo-frame.tsx";

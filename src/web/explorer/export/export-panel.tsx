@@ -1,6 +1,5 @@
 /** The frame of the pages of an export, which a browser module shows as a dialog. */
 import type { ComponentChildren, JSX } from "preact";
-import { Icon } from "../../shell/icons.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 
 /** The link to the export of a view. */

@@ -78,7 +78,7 @@ const ColumnFields = ({ view }: ControlProps): JSX.Element => {
   return (
     <details class="columns" id="columns">
       <summary class="btn">Columns</summary>
-      <form action="/" method="get" data-view-form>
+      <form action="/shop" method="get" data-view-form>
         <KeptFields view={view} without={new Set(["columns"])} />
         <fieldset>
           <legend class="vh">Columns</legend>

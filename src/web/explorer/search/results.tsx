@@ -58,7 +58,7 @@ interface PagingProps {
   readonly path?: string;
 }
 
-export const Paging = ({ view, pagination, path = "/" }: PagingProps): JSX.Element => {
+export const Paging = ({ view, pagination, path = "/shop" }: PagingProps): JSX.Element => {
   const { limit, offset, total, next_offset: next } = pagination;
   const pathAt = (start: number): string =>
     viewPath(withParameters(view, { offset: start === 0 ? undefined : String(start) }), path);

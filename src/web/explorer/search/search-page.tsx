@@ -158,7 +158,7 @@ interface SearchViewProps {
 
 const SearchView = ({ view, days, found, question, children }: SearchViewProps): JSX.Element => (
   <div class="explore" data-view>
-    <form class="side" id="view" action="/" method="get" aria-label="Filters" data-view-form>
+    <form class="side" id="view" action="/shop" method="get" aria-label="Filters" data-view-form>
       <div class="filters">
         <KeptFields view={view} without={controlledNames} />
         <MarketControl view={view} days={days} />

@@ -80,7 +80,7 @@ const ValuesForm = ({ name, view, buckets }: ValuesFormProps): JSX.Element => {
     buckets.map(({ value }) => value),
   );
   return (
-    <form action="/" method="get" class="stack">
+    <form action="/shop" method="get" class="stack">
       <KeptFields view={view} without={new Set([name])} />
       {others.map((value) => (
         <input key={value} type="hidden" name={name} value={listText(name, value)} />
