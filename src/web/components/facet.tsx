@@ -3,6 +3,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { count } from "../shell/format.ts";
 
 export interface FacetRow {
+  /** The parameter that it sets, if not that of the facet. */
+  readonly name?: string;
   readonly value: string;
   readonly text: ComponentChildren;
   readonly count?: number | undefined;
@@ -15,7 +17,7 @@ interface FacetProps {
   readonly name: string;
   readonly rows: readonly FacetRow[];
   /** The number of which the bars show the parts: by default the greatest count. */
-  readonly total?: number;
+  readonly total?: number | undefined;
   /** A link to more values. */
   readonly more?: { readonly path: string; readonly text: string } | undefined;
 }
@@ -27,7 +29,13 @@ export const Facet = ({ legend, name, rows, total, more }: FacetProps): JSX.Elem
       <legend>{legend}</legend>
       {rows.map((row) => (
         <label key={row.value}>
-          <input type="checkbox" name={name} value={row.value} checked={row.isChecked} />
+          <input
+            type="checkbox"
+            id={`${row.name ?? name}=${row.value}`}
+            name={row.name ?? name}
+            value={row.value}
+            checked={row.isChecked}
+          />
           <span>{row.text}</span>
           {row.count === undefined ? null : <output>{count(row.count)}</output>}
           <Share part={row.count ?? 0} whole={whole} />
