@@ -66,23 +66,23 @@ function isDefault(form: HTMLFormElement, name: string, value: string): boolean 
 
 /** Opens a view; leads to its cars if asked, which closes the filters of phones. */
 async function open(url: string, isAtCars = false): Promise<void> {
-  const shown = await show(url, () => history.pushState(null, "", url));
+  const shown = await show(url, (shownAs) => history.pushState(null, "", shownAs));
   if (shown && isAtCars) location.replace("#cars");
 }
 
-/** Shows a view, from those that are kept or from the service. Returns false if another view was opened meanwhile. */
-async function show(url: string, beforeReplacing: () => void = () => {}): Promise<boolean> {
+/** Shows a view, from those that are kept or from the service, at the address to which that leads. Returns false if another view was opened. */
+async function show(url: string, beforeReplacing: (shownAs: string) => void = () => {}): Promise<boolean> {
   loading?.abort();
   const current = new AbortController();
   loading = current;
-  const results = document.querySelector("#results");
-  results?.setAttribute("aria-busy", "true");
+  document.querySelector("#results")?.setAttribute("aria-busy", "true");
   try {
-    const html = kept.get(url) ?? (await load(url, current.signal));
-    if (html === undefined) return false;
-    beforeReplacing();
-    shownUrl = url;
-    replace(new DOMParser().parseFromString(html, "text/html"));
+    const html = kept.get(url);
+    const view = html === undefined ? await load(url, current.signal) : { url, html };
+    if (view === undefined) return false;
+    beforeReplacing(view.url);
+    shownUrl = view.url;
+    replace(new DOMParser().parseFromString(view.html, "text/html"));
     return true;
   } catch (thrown) {
     if (!current.signal.aborted) location.assign(url);
@@ -91,18 +91,18 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
 }
 
 /**
- * Returns the document that the service answers with: a view, which is kept, or another page, such as a refusal. Leaves the page if it
- * answers with no document.
+ * Returns the document that the service answers with, and its address: a view, which is kept, or another page, such as a refusal. Leaves the page if
+ * it answers with no document.
  */
-async function load(url: string, signal: AbortSignal): Promise<string | undefined> {
+async function load(url: string, signal: AbortSignal): Promise<{ url: string; html: string } | undefined> {
   const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
   if (!response.headers.get("Content-Type")?.startsWith("text/html")) {
     location.assign(url);
     return undefined;
   }
   const html = await response.text();
-  if (html.includes("data-view")) keep(url, html);
-  return html;
+  if (html.includes("data-view")) keep(response.url, html);
+  return { url: response.url, html };
 }
 
 function keep(url: string, html: string): void {

@@ -69,10 +69,20 @@ interface RangeFacetProps {
   /** The counts of equal parts of the range, in order, and whether each one is in the selection. */
   readonly bars?: readonly { readonly count: number; readonly isIn: boolean }[];
   readonly placeholders?: readonly [min: string, max: string];
+  /** Formats a bound as it is shown. */
+  readonly format?: (bound: string) => string;
 }
 
 /** A range of numbers: a histogram above two fields. */
-export const RangeFacet = ({ legend, name, min, max, bars = [], placeholders = ["from", "to"] }: RangeFacetProps) => (
+export const RangeFacet = ({
+  legend,
+  name,
+  min,
+  max,
+  bars = [],
+  placeholders = ["from", "to"],
+  format = String,
+}: RangeFacetProps) => (
   <fieldset class="facet">
     <legend>{legend}</legend>
     {bars.length === 0 ? null : <Histogram bars={bars} />}
@@ -85,7 +95,7 @@ export const RangeFacet = ({ legend, name, min, max, bars = [], placeholders = [
             type="text"
             inputMode="numeric"
             name={`${end}_${name}`}
-            value={end === "min" ? min : max}
+            value={format((end === "min" ? min : max) ?? "")}
             placeholder={placeholders[index]}
             aria-label={`${legend}, ${end === "min" ? "from" : "to"}`}
           />
@@ -107,7 +117,7 @@ const Histogram = ({ bars }: Pick<Required<RangeFacetProps>, "bars">): JSX.Eleme
         return (
           <rect
             key={index}
-            class={isIn ? "in" : undefined}
+            class={isIn ? "chosen" : undefined}
             x={(index * step).toFixed(2)}
             y={(histogramHeight - height).toFixed(1)}
             width={(step * 0.85).toFixed(2)}

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { type AttributeName, attributeOf, shownIn } from "../../listing/schema.ts";
 import { PriceBadge } from "../components/badge.tsx";
 import { carName } from "../components/card.tsx";
-import { cardSentence } from "../sentences/car.ts";
+import { cardDifference } from "../sentences/car.ts";
 import { count, plainWords, text } from "../shell/format.ts";
 import { titleOf, valueText } from "./attributes.ts";
 import { listingPath, type ViewParameters } from "./view.ts";
@@ -52,11 +52,12 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
     title: "Vehicle",
     fields: ["year", "make", "model", "trim"],
     value: (listing, view) => (
-      <a href={listingPath(listing.id, view)}>
-        {nameOf(listing)} <span class="mute">{listing.trim ?? ""}</span>
-      </a>
+      <>
+        <a href={listingPath(listing.id, view)}>{nameOf(listing)}</a> <span class="mute">{listing.trim ?? ""}</span>
+      </>
     ),
   },
+  column("price"),
   {
     name: "judged",
     title: "Price judged",
@@ -66,11 +67,11 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
   },
   {
     name: "beside",
-    title: "Beside similar cars",
+    title: "Than similar cars",
     fields: ["price", "market_value", "value_rating", "keywords"],
-    value: (listing) => cardSentence(listing),
+    value: (listing) => text(cardDifference(listing)),
   },
-  ...shownColumns.map(column),
+  ...shownColumns.filter((name) => name !== "price").map(column),
   {
     name: "dealer",
     title: "Dealer",

@@ -41,25 +41,23 @@ interface FilterFormProps {
 }
 
 export const FilterForm = ({ view, facets, total, asOf }: FilterFormProps): JSX.Element => {
-  const shown = facetDefinitions.map((definition) => ({
-    definition,
-    isOpen: definition.isOpen,
-    field: <FacetField key={definition.name} definition={definition} view={view} facets={facets} total={total} />,
-  }));
-  const [first, ...open] = shown.filter(({ isOpen }) => isOpen).map(({ field }) => field);
-  const closed = shown.filter(({ isOpen }) => !isOpen);
-  const isMoreOpen = closed.some(({ definition }) =>
-    definition.parameters.some((name) => name !== undefined && view[name] !== undefined),
-  );
+  const isChosen = ({ parameters }: FacetDefinition): boolean =>
+    parameters.some((name) => name !== undefined && view[name] !== undefined);
+  const fieldsOf = (definitions: readonly FacetDefinition[]): readonly JSX.Element[] =>
+    definitions.map((definition) => (
+      <FacetField key={definition.name} definition={definition} view={view} facets={facets} total={total} />
+    ));
+  const isShown = (definition: FacetDefinition): boolean => definition.isOpen || isChosen(definition);
+  const [first, ...open] = fieldsOf(facetDefinitions.filter(isShown));
   return (
     <form class="facets" id="filters" action="/shop" method="get" aria-label="Filters" data-view-form>
       <KeptFields view={view} without={controlledNames} />
       {first}
       <NearField view={view} />
       {open}
-      <details class="facet" id="more-filters" open={isMoreOpen}>
+      <details class="facet" id="more-filters">
         <summary>More filters</summary>
-        {closed.map(({ field }) => field)}
+        {fieldsOf(facetDefinitions.filter((definition) => !isShown(definition)))}
         <MarketField view={view} asOf={asOf} />
       </details>
       <p class="send">
@@ -190,8 +188,11 @@ const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">
   if (ranges.length === 0 && min === undefined && max === undefined) return null;
   const { min: lowest } = facets.stats[name] ?? {};
   const isWithin = (range: { readonly min: number; readonly max: number }): boolean =>
-    (min === undefined || range.max > Number(min)) && (max === undefined || range.min < Number(max));
-  const hint = lowest == null ? String(ranges[0]?.min ?? "any") : name === "price" ? dollars(lowest) : decimal(lowest);
+    (min !== undefined || max !== undefined) &&
+    (min === undefined || range.max > Number(min)) &&
+    (max === undefined || range.min < Number(max));
+  const format = (bound: string): string => boundText(name, bound);
+  const hint = lowest ?? ranges[0]?.min;
   return (
     <RangeFacet
       legend={title}
@@ -199,17 +200,24 @@ const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">
       min={min}
       max={max}
       bars={ranges.map((range) => ({ count: range.count, isIn: isWithin(range) }))}
-      placeholders={[name === "year" ? hint.replace(",", "") : hint, "any"]}
+      placeholders={[hint === undefined ? "any" : format(String(hint)), "any"]}
+      format={format}
     />
   );
 };
 
+/** Formats a bound; the words of a client that are no number stay. */
+function boundText(name: string, bound: string): string {
+  if (bound === "" || name === "year" || !Number.isFinite(Number(bound))) return bound;
+  return name === "price" ? dollars(Number(bound)) : decimal(Number(bound));
+}
+
 const radii = ["10", "25", "50", "100", "150", "250", "500"];
 
 export const radiusOptions = (view: ViewParameters): readonly (readonly [value: string, text: string])[] => [
-  ["", "any distance"],
+  ["", "any"],
   ...[...new Set([...radii, ...(view.radius === undefined ? [] : [view.radius])])].map(
-    (miles) => [miles, `${miles} miles`] as const,
+    (miles) => [miles, `${miles} mi`] as const,
   ),
 ];
 

@@ -57,6 +57,10 @@ export function valueName(name: string, value: string, facets?: ViewFacets): str
 export function chosenFilters(view: ViewParameters, names: ViewNames = {}): readonly ChosenFilter[] {
   const left = new Set(filterNames(view));
   const chosen: ChosenFilter[] = [];
+  if (view.model !== undefined && listOf(view, "make").length === 1) {
+    chosen.push({ names: ["make", "model"], text: `${view.make} ${listOf(view, "model").join(", ")}` });
+    for (const name of ["make", "model"]) left.delete(name);
+  }
   for (const name of left) {
     const group = groupOf(name).filter((one) => left.has(one));
     for (const one of group) left.delete(one);

@@ -73,7 +73,7 @@ export const shopPage =
       body: (
         <div data-view>
           {lost === undefined ? null : <UnknownPlace view={view} />}
-          <Shop {...page} />
+          <Shop {...page} isPlaceUnknown={lost !== undefined} />
           <p class="vh" id="announcement" role="status" />
         </div>
       ),
@@ -169,20 +169,23 @@ function medianOf(values: readonly (number | null | undefined)[]): number | unde
   return known[Math.floor((known.length - 1) / 2)];
 }
 
-const Shop = (page: ShownShop): JSX.Element => {
+/** Without cars, and while the place is unknown, the filters are closed. */
+const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown: boolean }): JSX.Element => {
   const { view, found, asOf, question } = page;
   const total = found.answer?.pagination.total;
   return (
     <>
-      <div class="pin">
-        <ShopChips {...page} />
-      </div>
+      {isPlaceUnknown ? null : (
+        <div class="pin">
+          <ShopChips {...page} />
+        </div>
+      )}
       {question?.explained}
       <Notes {...page} />
       {total === 0 && found.more !== undefined ? (
         <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(view, asOf)} />
       ) : null}
-      <div class="split">
+      <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
         <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
         <section id="results" aria-label="Cars">
           <Results {...page} />
@@ -295,7 +298,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
       label="Filters of this search"
       chips={isFiltered ? chips : [{ path: "#near", text: "Near a ZIP code" }, ...chips]}
       start={
-        <a class="chip main only-phone" href="#filters">
+        <a class={found.answer?.pagination.total === 0 ? "chip main" : "chip main only-phone"} href="#filters">
           <Icon name="filter" /> {isFiltered ? `Filters · ${chosen.length}` : "Filters"}
         </a>
       }

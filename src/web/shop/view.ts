@@ -33,7 +33,8 @@ const defaults: TextParameters = {
 export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
-    return [name, name === "inventory_type" ? conditionsOf(values) : values.join(separatorIn(name))];
+    if (name === "inventory_type") return [name, conditionsOf(values)];
+    return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
     given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
@@ -46,6 +47,10 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
   return parameters;
 }
+
+/** Returns a bound as the API takes it: people write `$25,000`. */
+const plainNumber = (name: string, value: string): string =>
+  /^(min|max)_/.test(name) && /^\$?\d[\d,]*(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
 
 /** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
 function conditionsOf(values: readonly string[]): string {
