@@ -13,7 +13,7 @@ import {
 } from "../../listing/lifecycle-rules.ts";
 
 /** By what the feeds of a day are judged. */
-export interface Judgement {
+export interface FeedJudgement {
   readonly thresholds: CollapseThresholds;
   /** The feeds that are accepted although they collapsed. */
   readonly released: readonly ReleasedFeed[];
@@ -24,7 +24,7 @@ export interface Judgement {
  * `is_accepted` (VINs that are not in the feed are absent) and `is_silent` (the dealer's claims lapse). Removes the rows of feeds whose prices
  * collapsed from `parsed_inventory`, and records them as held: the listings stay as they were.
  */
-export async function judgeFeeds(session: Session, day: string, judgement: Judgement): Promise<void> {
+export async function judgeFeeds(session: Session, day: string, judgement: FeedJudgement): Promise<void> {
   const { thresholds } = judgement;
   const feed: ComparedFeed = {
     vins: sql`vins`,
@@ -57,7 +57,7 @@ export async function judgeFeeds(session: Session, day: string, judgement: Judge
 }
 
 /** Today's feeds beside what their dealers delivered before. A released feed is the dealer's usual one for the next, whose prices are not judged. */
-function comparedFeeds(day: string, { thresholds, released }: Judgement): Sql {
+function comparedFeeds(day: string, { thresholds, released }: FeedJudgement): Sql {
   const delivered = sql`
     SELECT dealer_id, max(delivered_at) AS delivered_at, max(observed_at) AS observed_at, count(DISTINCT vin)::INTEGER AS vins
     FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at, observed_at FROM parsed_inventory

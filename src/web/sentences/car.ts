@@ -5,7 +5,7 @@ import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
   aboutNumber,
-  agree,
+  agreeing,
   attention,
   clause,
   daysText,
@@ -42,7 +42,7 @@ export interface PricedCar {
   readonly value_rating?: Rating | null | undefined;
   /** History: `branded` among them means that the car is not valued. */
   readonly keywords?: readonly string[] | null | undefined;
-  /** Of a valuation; search answers have none. */
+  /** The reason of a valuation; search answers have none. */
   readonly null_reason?: AnswerOf<"findComparables">["data"]["valuation"]["null_reason"] | undefined;
 }
 
@@ -283,7 +283,7 @@ export function similarTitle({ less, more, same = 0 }: SimilarPrices): string {
   if (of === 1) return number === 0 ? "The one similar car costs the same" : `The one similar car costs ${word}`;
   if (number === of) return of === 2 ? `Both similar cars cost ${word}` : `All ${count(of)} similar cars cost ${word}`;
   if (more === less) return `Of ${count(of)} similar cars, as many cost more as less`;
-  return `${count(number)} of ${count(of)} similar cars ${agree(number, "costs", "cost")} ${word}`;
+  return `${count(number)} of ${count(of)} similar cars ${agreeing(number, "costs", "cost")} ${word}`;
 }
 
 /** Returns what the dots of that figure are. `years` are those of the similar cars. */

@@ -1,10 +1,10 @@
 /** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import { age, count, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import { age, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
-  agree,
+  agreeing,
   attention,
   capital,
   clause,
@@ -57,11 +57,11 @@ export function morningVerdict(morning: Morning): Judgement {
       ? undefined
       : broken === 0
         ? neutral("None looks broken", hrefs?.came)
-        : attention(`${count(broken)} ${agree(broken, "looks", "look")} broken`, hrefs?.broken);
+        : attention(`${count(broken)} ${agreeing(broken, "looks", "look")} broken`, hrefs?.broken);
   const quiet =
     silent === 0 || came === 0
       ? undefined
-      : linked(`${count(silent)} ${agree(silent, "is", "are")} silent`, hrefs?.silent);
+      : linked(`${count(silent)} ${agreeing(silent, "is", "are")} silent`, hrefs?.silent);
   const states = joined([looks, quiet], ", ");
   const failed =
     morning.hasFailed === true ? clause`${attention("The last delivery could not be published")}.` : undefined;
@@ -98,7 +98,7 @@ export function morningVerdict(morning: Morning): Judgement {
 
 /** Returns the title of the decisions: `Decide: 3 files look broken`. */
 export const decideTitle = (broken: number): string =>
-  broken === 0 ? "Nothing to decide" : `Decide: ${things(broken, "file")} ${agree(broken, "looks", "look")} broken`;
+  broken === 0 ? "Nothing to decide" : `Decide: ${things(broken, "file")} ${agreeing(broken, "looks", "look")} broken`;
 
 /** A feed that is held because its rows or prices collapsed. */
 export interface BrokenFeed {
@@ -116,11 +116,13 @@ export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPr
   const came =
     clause`${linked(things(vins, "car"), href)} came; usually ${digits(usualVins)}.` ??
     clause`${linked(things(vins, "car"), href)} came.`;
-  const gone = some(missing) ? [`${count(missing)} of yesterday's ${agree(missing, "is", "are")} missing.`] : undefined;
+  const gone = some(missing)
+    ? [`${count(missing)} of yesterday's ${agreeing(missing, "is", "are")} missing.`]
+    : undefined;
   const jumped =
     some(jumpedPrices) && some(knownPrices)
       ? [
-          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agree(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
+          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agreeing(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
         ]
       : undefined;
   return joined([came, gone, jumped, ["Until you decide, its old cars stay."]]);
@@ -182,7 +184,7 @@ export function silentTitle(
     title:
       dealers.length === 0
         ? "No dealer is silent"
-        : `${things(dealers.length, "dealer")} ${agree(dealers.length, "is", "are")} silent${since}`,
+        : `${things(dealers.length, "dealer")} ${agreeing(dealers.length, "is", "are")} silent${since}`,
     note: `A dealer's cars stay for ${life.silentDays} days without a file, then count as gone.${ending.length === 0 ? "" : ` ${named} end tomorrow.`}`,
   };
 }
@@ -250,8 +252,13 @@ export interface MonthRevenue {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Formats an amount in whole dollars; a smaller one than a dollar as money. */
 const inDollars = (micros: MaybeNumber): string | undefined =>
-  known(micros, (amount) => `$${count(Math.round(amount / 1e6))}`);
+  known(micros, (amount) =>
+    amount !== 0 && Math.abs(amount) < 1e6
+      ? money(amount)
+      : `${amount < 0 ? "−" : ""}$${count(Math.abs(Math.round(amount / 1e6)))}`,
+  );
 
 /** Days of a month from which its pace is said. */
 const paceDaysMin = 3;
@@ -316,7 +323,7 @@ export function runTitle({ day, charges, before }: Pick<MonthRevenue, "day" | "c
   return `${month} runs ${last > 0 ? "ahead of" : "behind"} ${monthBefore(day)}${since === 1 ? "" : ` since day ${since}`}`;
 }
 
-/** Returns the title of charges by class, by the one that brings the most: `Searches bring 41 %`. */
+/** Returns the title of charges by class, by the largest: `Searches bring 41 %`. */
 export const classesTitle = (name: string, micros: number, total: number): string =>
   total === 0
     ? "No charges yet"
@@ -341,11 +348,11 @@ export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCoun
   const counted =
     accounts === 0
       ? "No account yet."
-      : `${capital(inWords(accounts) ?? "")} ${agree(accounts, "account", "accounts")}.`;
+      : `${capital(inWords(accounts) ?? "")} ${agreeing(accounts, "account", "accounts")}.`;
   const dry =
     low === 0
       ? undefined
-      : clause`${attention(`${capital(inWords(low) ?? "")} ${agree(low, "is", "are")} about to run dry.`, href)}`;
+      : clause`${attention(`${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`, href)}`;
   const empty = usedUp === 0 ? undefined : clause`${attention(`The credit of ${inWords(usedUp)} is used up.`, href)}`;
   return judgement(joined([counted, dry, empty]), [
     "An invitation carries its first credit, so the first page a person sees is a working one.",
@@ -355,6 +362,6 @@ export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCoun
 /** Returns the title of the table of accounts: `One account may run dry: ci-bench`; names up to three. */
 export function dryTitle(names: readonly string[]): string {
   if (names.length === 0) return "Every account has credit";
-  const who = `${capital(inWords(names.length) ?? "")} ${agree(names.length, "account", "accounts")} may run dry`;
+  const who = `${capital(inWords(names.length) ?? "")} ${agreeing(names.length, "account", "accounts")} may run dry`;
   return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
 }

@@ -13,6 +13,7 @@ import {
   inWords,
   joined,
   judgement,
+  known,
   linked,
   type MaybeNumber,
   neutral,
@@ -65,14 +66,9 @@ export function searchWords(search: SearchedCars): string {
     orList(drivetrains),
     orList(makes),
     nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
-    rangeWords(search.minYear, search.maxYear, { format: String, both: "of", from: "of", to: "to" }),
-    rangeWords(search.minPrice, search.maxPrice, { format: dollars, both: "from", from: "from", to: "to" }),
-    rangeWords(search.minMiles, search.maxMiles, {
-      format: (miles) => count(miles, " miles"),
-      both: "with",
-      from: "with",
-      to: "with up to",
-    }),
+    rangeWords(search.minYear, search.maxYear, yearWords),
+    rangeWords(search.minPrice, search.maxPrice, priceWords),
+    rangeWords(search.minMiles, search.maxMiles, milesWords),
     (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
     placeWords(search),
   ];
@@ -89,6 +85,7 @@ export function conditionWords(conditions: readonly string[]): string {
   return used;
 }
 
+/** The words of a range: with both bounds, with the lower one alone, with the upper one alone; `*` stands for the bound. */
 interface RangeWords {
   readonly format: (value: number) => string;
   readonly both: string;
@@ -97,12 +94,22 @@ interface RangeWords {
 }
 
 function rangeWords(min: MaybeNumber, max: MaybeNumber, { format, both, from, to }: RangeWords): string {
-  const hasMin = typeof min === "number";
-  if (hasMin && typeof max === "number")
-    return min === max ? `${both === "from" ? "at" : both} ${format(min)}` : `${both} ${format(min)} to ${format(max)}`;
-  if (hasMin) return `${from} ${format(min)} and more`.replace(/^of (\d+) and more$/, "from $1 on");
-  return typeof max === "number" ? `${to} ${format(max)}` : "";
+  const least = known(min, format);
+  const most = known(max, format);
+  if (least !== undefined && most !== undefined)
+    return both.replace("*", least === most ? least : `${least} to ${most}`);
+  if (least !== undefined) return from.replace("*", least);
+  return most === undefined ? "" : to.replace("*", most);
 }
+
+const yearWords: RangeWords = { format: String, both: "of *", from: "from * on", to: "to *" };
+const priceWords: RangeWords = { format: dollars, both: "at *", from: "at * or more", to: "to *" };
+const milesWords: RangeWords = {
+  format: (miles) => count(miles, " miles"),
+  both: "with *",
+  from: "with * or more",
+  to: "with up to *",
+};
 
 const placeWords = ({ place, radius }: SearchedCars): string =>
   place === undefined || place === ""
@@ -325,7 +332,7 @@ export interface MarketToday {
 }
 
 /** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
-export function frontDoor({ cars, dealers, rated }: MarketToday): Judgement {
+export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
   const judged = !some(rated)
     ? ""
     : rated >= cars
