@@ -3,8 +3,6 @@ import type { ComponentChildren, JSX } from "preact";
 import { count } from "../shell/format.ts";
 
 export interface FacetRow {
-  /** The parameter that it sets, if not that of the facet. */
-  readonly name?: string;
   readonly value: string;
   readonly text: ComponentChildren;
   readonly count?: number | undefined;
@@ -29,13 +27,7 @@ export const Facet = ({ legend, name, rows, total, more }: FacetProps): JSX.Elem
       <legend>{legend}</legend>
       {rows.map((row) => (
         <label key={row.value}>
-          <input
-            type="checkbox"
-            id={`${row.name ?? name}=${row.value}`}
-            name={row.name ?? name}
-            value={row.value}
-            checked={row.isChecked}
-          />
+          <input type="checkbox" id={`${name}=${row.value}`} name={name} value={row.value} checked={row.isChecked} />
           <span>{row.text}</span>
           {row.count === undefined ? null : <output>{count(row.count)}</output>}
           <Share part={row.count ?? 0} whole={whole} />

@@ -421,7 +421,7 @@ export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
   const words =
     !isClear || cars.length === 1
       ? undefined
-      : clause`The ${best.name} is ${neutral("the best price")}: ${wholePrice(best.less)} less than similar cars.`;
+      : clause`The ${best.name} has ${neutral("the best price")}: ${wholePrice(best.less)} less than similar cars.`;
   const unrated = cars.length - rated.length;
   const context = !some(unrated)
     ? []

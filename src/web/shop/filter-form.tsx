@@ -6,12 +6,12 @@ import { Facet, type FacetRow, RangeFacet } from "../components/facet.tsx";
 import { decimal, dollars } from "../shell/format.ts";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "./facets.ts";
 import { valueName } from "./filter-words.ts";
-import { chosenAmong, filterNames, listOf, listText, type ViewParameters, viewPath } from "./view.ts";
+import { chosenAmong, listOf, listText, type ViewParameters, viewPath } from "./view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 export const controlledNames: ReadonlySet<string> = new Set([
   ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
-  ...["exclude_keywords", "postal_code", "radius", "snapshot_date", "inventory_status", "sort"],
+  ...["postal_code", "radius", "snapshot_date", "inventory_status", "sort"],
 ]);
 
 interface KeptFieldsProps {
@@ -100,37 +100,18 @@ function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): r
   ].map(([value, text, values, isChecked]) => ({ value, text, count: countOf(buckets, ...values), isChecked }));
 }
 
-/** What the keywords say of a car. Of a search, fleet cars and branded titles are hidden rather than looked for. */
-function historyRows(
-  view: ViewParameters,
-  buckets: readonly ValueBucket[],
-  total: number | undefined,
-): readonly FacetRow[] {
-  const wanted = listOf(view, "keywords");
-  const hidden = listOf(view, "exclude_keywords");
-  const isSearch = filterNames(view).length > 0;
-  const row = (value: string, text: string, isHiding = false) => ({
-    ...(isHiding ? { name: "exclude_keywords" } : {}),
-    value,
-    text,
-    count: isHiding
-      ? hidden.includes(value)
-        ? total
-        : (total ?? 0) - countOf(buckets, value)
-      : countOf(buckets, value),
-    isChecked: (isHiding ? hidden : wanted).includes(value),
+/** What the keywords say of a car. As filters, two of them hide the cars that have them. */
+const historyRows = (view: ViewParameters, buckets: readonly ValueBucket[], total = 0): readonly FacetRow[] =>
+  ["clean_title", "one_owner", "fleet", "branded"].map((value) => {
+    const having = countOf(buckets, value);
+    const isHiding = value === "fleet" || value === "branded";
+    return {
+      value,
+      text: valueName("keywords", value),
+      count: isHiding ? total - having : having,
+      isChecked: listOf(view, "keywords").includes(value),
+    };
   });
-  return [
-    row("clean_title", "Clean title"),
-    row("one_owner", "One owner"),
-    ...(isSearch && !wanted.includes("fleet")
-      ? [row("fleet", "Never a fleet car", true)]
-      : [row("fleet", "Fleet car")]),
-    ...(isSearch && !wanted.includes("branded")
-      ? [row("branded", "Hide branded titles", true)]
-      : [row("branded", "Branded title")]),
-  ];
-}
 
 /** How many values of a facet are shown; the page of all values has the others. */
 const shownMax: Readonly<Record<string, number>> = { body_type: 6, features: 5 };

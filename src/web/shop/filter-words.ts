@@ -29,8 +29,8 @@ const valueNames: ReadonlyMap<string, string> = new Map([
   ...Object.entries(ratingWords),
   ["one_owner", "One owner"],
   ["clean_title", "Clean title"],
-  ["branded", "Branded title"],
-  ["fleet", "Fleet car"],
+  ["branded", "Hide branded titles"],
+  ["fleet", "Never a fleet car"],
   ["franchise", "Franchise"],
   ["independent", "Independent"],
   ["stock", "In stock"],
@@ -103,8 +103,11 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
   if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
   const words = values.join(", ");
   const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
-  return excluded === undefined ? titled : `Not ${titled}`;
+  return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }
+
+/** Keywords that hide the cars which have them: their exclusion is the same. */
+const hidingWords = /^(Hide|Never) /;
 
 /** Whether a value needs its title to be understood. */
 function isNumbered(name: string): boolean {

@@ -27,8 +27,8 @@ export const lookUpPage =
     if (/^[0-9a-f]{32}$/i.test(words)) return { location: `/listings/${words.toLowerCase()}` };
     if (words === "") return { location: "/shop" };
     if (/^[a-hj-npr-z0-9]{17}$/i.test(words)) return findVehicle(requests, words.toUpperCase());
-    const [one = "", other = "", ...rest] = words.split(against);
-    if (other !== "" && rest.length === 0) return comparison(requests, one, other);
+    const [show = "", other = ""] = words.split(against);
+    if (show !== "" && other !== "") return { location: `/market?${new URLSearchParams({ show, against: other })}` };
     return findWords(visit, words, services);
   };
 
@@ -40,15 +40,6 @@ async function findVehicle(requests: PageRequests, vin: string): Promise<PageCon
     if (thrown instanceof Refusal && thrown.code === "not_found") return nothingFound(vin);
     throw thrown;
   }
-}
-
-/** Leads to the market of two searches: the page has the second one's filters after `against.`. */
-async function comparison(requests: PageRequests, one: string, other: string): Promise<PageContent | Redirect> {
-  const read = await Promise.all([one, other].map((q) => requests.call("interpretQuestion", { q })));
-  const [first = {}, second = {}] = read.map(({ data, meta }) => viewOf(data.filters, meta.as_of));
-  if (Object.keys(first).length === 0 || Object.keys(second).length === 0)
-    return nothingFound(`${one} against ${other}`);
-  return { location: viewPath({ ...first, against: new URLSearchParams(second).toString() }, "/market") };
 }
 
 /** Shows the cars that a question asks for, or leads to the dealer that it names. */

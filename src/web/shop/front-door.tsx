@@ -8,8 +8,8 @@ import { cardDifference } from "../sentences/car.ts";
 import {
   allGreatPrices,
   bestPricesTitle,
-  frontDoor as doorWords,
   frontFacts,
+  frontVerdict,
   type MarketToday,
   shopDoor,
 } from "../sentences/shop.ts";
@@ -154,7 +154,7 @@ const numbersOf = ({ all, used, dealers, cheaper, asOf, isOld }: Market): Market
 });
 
 const Hero = ({ market }: { readonly market: Market }): JSX.Element => {
-  const { context = [] } = market.all === undefined ? {} : doorWords(numbersOf(market));
+  const { context = [] } = market.all === undefined ? {} : frontVerdict(numbersOf(market));
   return (
     <section class="hero">
       <div class="frame top">

@@ -236,7 +236,7 @@ const Comparison = ({ cars, photos }: ComparisonProps): JSX.Element => {
     })),
   ];
   return (
-    <Sheet title="Side by side" of="What differs most comes first; the address holds the cars.">
+    <Sheet title="Side by side" of="The address holds the cars: share it, or keep it.">
       <div class="kept-table">
         <Table label="Kept cars" columns={columns} rows={[...rows, equipmentRow(cars)]} />
       </div>

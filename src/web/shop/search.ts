@@ -56,12 +56,12 @@ export async function findView(context: SearchContext, view: ViewParameters): Pr
   const { total } = answer.pagination;
   const [facets, within, place] = await Promise.all([
     countViewFacets(requests, view, asOf),
-    isCountedApart(view) && total > answer.data.length ? countWithin(context, view) : undefined,
+    isCountedApart(view, total > answer.data.length) ? countWithin(context, view) : undefined,
     placeOf(requests, view),
   ]);
   const names: ViewNames = { facets, place };
   const more = total < sparseCars ? await moreCarsOf(context, view, { names, found: answer.data, total }) : undefined;
-  return { answer, facets, within, place, more };
+  return { answer, facets: withLists(facets, within), within, place, more };
 }
 
 const fieldsOf = (view: ViewParameters, photos: PhotoMode): string =>
@@ -85,15 +85,26 @@ function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters)
   };
 }
 
-/** Whether the counts beside the filters leave out a filter that the counted number has. */
-const isCountedApart = (view: ViewParameters): boolean =>
-  ["min_price", "max_price", "min_days_on_market", "max_days_on_market", "keywords", "value_rating", "features"].some(
-    (name) => view[name] !== undefined,
-  );
+/** The facets of which a car has several values, so that each chosen one narrows the search. */
+const listFacets = ["keywords", "features"] as const;
+
+/** The filters that the counts beside them leave out, and the numbers of the verdict have. */
+const boundNames = ["min_price", "max_price", "min_days_on_market", "max_days_on_market", "value_rating"];
+
+const isCountedApart = (view: ViewParameters, hasMore: boolean): boolean =>
+  listFacets.some((name) => view[name] !== undefined) ||
+  (hasMore && boundNames.some((name) => view[name] !== undefined));
+
+/** Returns the counts beside the filters, with those of lists under all filters. */
+function withLists(facets: ViewFacets, within: FoundView["within"]): ViewFacets {
+  if (within === undefined) return facets;
+  const lists = listFacets.map((name) => [name, within.facets[name] ?? []] as const);
+  return { ...facets, values: { ...facets.values, ...Object.fromEntries(lists) } };
+}
 
 async function countWithin({ requests, asOf }: SearchContext, view: ViewParameters) {
-  const facets = "price,days_on_market,keywords,value_rating,inventory_type";
-  const count = () => requests.call("getFacets", { facets, ...apiFilters(view, asOf) });
+  const facets = "price,days_on_market,keywords,features,value_rating,inventory_type";
+  const count = () => requests.call("getFacets", { facets, facet_value_limit: "50", ...apiFilters(view, asOf) });
   return (await requests.loadPart("numbers of this search", count))?.data;
 }
 
@@ -203,7 +214,7 @@ function candidatesOf(view: ViewParameters, names: ViewNames): readonly Candidat
 const anyWords: Readonly<Record<string, string>> = {
   drivetrain: "Any drivetrain",
   body_type: "Any body",
-  make: "Any make",
+  make: "Any make and model",
   model: "Any model",
   trim: "Any trim",
   inventory_type: "New and used",

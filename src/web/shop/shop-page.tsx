@@ -157,7 +157,6 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
     hrefs: {
       great: viewPath(withParameters(view, { value_rating: "great" })),
       good: viewPath(withParameters(view, { value_rating: "good" })),
-      branded: viewPath(withParameters(view, { keywords: "branded" })),
       cleanTitles: viewPath(withParameters(view, { keywords: "clean_title" })),
     },
   });
