@@ -171,6 +171,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     corsOrigins,
     readiness,
     // Behind a proxy, all browsers seem to be on this machine.
+    queue: options.queue,
     demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
     isExplorerFree: options.isExplorerFree ?? false,
     photos: options.photos ?? "off",

@@ -80,8 +80,8 @@ async function assertEqualsPages(query: string, formats: readonly TableFormat[])
   return pages.length;
 }
 
-/** The columns that exports have and pages have not. */
-const addedNames = tableColumns("exportListings").map(({ name }) => name);
+/** The columns that exports have by default and pages have not. */
+const addedNames = ["keywords", ...tableColumns("exportListings").map(({ name }) => name)];
 
 const pick = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]));

@@ -326,11 +326,11 @@ export const changes = {
     },
     { ending: { title: "Reverse the credit", effect: "Its amount is taken from the balance, which can fall below zero, for good.", field: "creditId" } },
   ),
-  /** The feed is released in the lake; accounts keep who did that. */
-  release: defineChange(
-    (_, __: { readonly dealerId: string; readonly day: string }) => null,
-    ({ dealerId, day }) => ({ accountId: null, details: `${dealerId} ${day}` }),
-  ),
+  /** What is decided about a feed is recorded in the lake; accounts keep who did that. */
+  release: defineChange(recordedInLake, describeFeed),
+  reject: defineChange(recordedInLake, describeFeed),
+  correct: defineChange(recordedInLake, describeFeed),
+  undo: defineChange(recordedInLake, describeFeed),
   /** The mapping of a source is saved beside the sources; accounts keep who did that. */
   map: defineChange(
     (_, __: { readonly source: string; readonly path: string }) => null,
@@ -346,6 +346,21 @@ export const changes = {
     }),
   ),
 };
+
+/** A feed that an operator has decided about; of a correction, the file that it replaces. */
+interface DecidedFeed {
+  readonly dealerId: string;
+  readonly day: string;
+  readonly file?: string;
+}
+
+function recordedInLake(_: SqlDatabase, __: DecidedFeed): null {
+  return null;
+}
+
+function describeFeed({ dealerId, day, file }: DecidedFeed) {
+  return { accountId: null, details: [dealerId, day, ...(file === undefined ? [] : [file])].join(" ") };
+}
 
 function parseScopes(text: string): readonly ApiScope[] | undefined {
   const names = text.split(",").map((name) => name.trim());
