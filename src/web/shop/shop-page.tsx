@@ -49,7 +49,8 @@ export const shopPage =
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
     const canonical = viewPath(view);
-    if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
+    const isRepeated = new Set(query.keys()).size < query.size;
+    if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
     const found = await findView({ requests, asOf, photos }, view);
     const lost = found.invalid?.code === "unknown_postal_code" ? placeless(view) : undefined;
     const shown = lost ?? view;
@@ -186,7 +187,10 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
       ) : null}
       <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
         <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
-        <section id="results" aria-label="Cars">
+        <section id="results" aria-labelledby="results-title">
+          <h2 class="vh" id="results-title">
+            Cars
+          </h2>
           <Results {...page} />
         </section>
       </div>
