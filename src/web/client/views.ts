@@ -66,7 +66,9 @@ function isDefault(form: HTMLFormElement, name: string, value: string): boolean 
 
 /** Opens a view; leads to its cars if asked, which closes the filters of phones. */
 async function open(url: string, isAtCars = false): Promise<void> {
-  const shown = await show(url, (shownAs) => history.pushState(null, "", shownAs));
+  const shown = await show(url, (shownAs) => {
+    if (shownAs !== urlWithoutHash()) history.pushState(null, "", shownAs);
+  });
   if (shown && isAtCars) location.replace("#cars");
 }
 

@@ -41,7 +41,7 @@ type Facets = AnswerOf<"getFacets">["data"];
 
 /** What the front door shows; undefined where a request failed. */
 interface Market {
-  readonly all: Facets | undefined;
+  readonly all: Facets;
   readonly used: Facets | undefined;
   readonly dealers: number | undefined;
   readonly cheaper: number | undefined;
@@ -107,7 +107,7 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
   const [all, used, dealers, cheaper, best, place] = await Promise.all([
-    requests.loadPart("numbers of the market", () => requests.call("getFacets", { facets })),
+    requests.call("getFacets", { facets }),
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
     ),
@@ -120,7 +120,7 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
     placeOf(requests, near),
   ]);
   return {
-    all: all?.data,
+    all: all.data,
     used: used?.data,
     dealers: dealers?.pagination.total,
     cheaper: cheaper?.pagination.total,
@@ -139,7 +139,7 @@ const countOf = (facets: Facets | undefined, facet: string, ...values: readonly 
 
 /** Returns the numbers of the market, as its sentences need them. */
 const numbersOf = ({ all, used, dealers, cheaper, asOf, isOld }: Market): MarketToday => ({
-  cars: all?.total ?? 0,
+  cars: all.total,
   dealers,
   rated: countOf(all, "value_rating", "great", "good", "fair", "high"),
   used: countOf(all, "inventory_type", "used", "certified"),
@@ -147,14 +147,14 @@ const numbersOf = ({ all, used, dealers, cheaper, asOf, isOld }: Market): Market
   usedMedian: used?.stats.price?.median,
   great: countOf(all, "value_rating", "great"),
   cheaper,
-  medianDays: all?.stats.days_on_market?.median,
+  medianDays: all.stats.days_on_market?.median,
   isOld,
   day: asOf,
   hrefs: { ...hrefs, cheaper: viewPath(cheaperSince(asOf)) },
 });
 
 const Hero = ({ market }: { readonly market: Market }): JSX.Element => {
-  const { context = [] } = market.all === undefined ? {} : frontVerdict(numbersOf(market));
+  const { context = [] } = frontVerdict(numbersOf(market));
   return (
     <section class="hero">
       <div class="frame top">
@@ -188,14 +188,15 @@ interface StreetProps {
 
 /** The best prices, parked in a row. */
 const Street = ({ market, best: { data, pagination } }: StreetProps): JSX.Element => {
-  const isNear = market.place !== undefined;
+  const { postal_code: zip } = market.near;
+  const place = market.place ?? (zip === undefined ? undefined : `ZIP code ${zip}`);
   return (
     <div class="street">
       <div class="frame">
         <div class="head">
-          <h2>{bestPricesTitle({ day: market.asOf, isOld: market.isOld }, market.place)}</h2>
+          <h2>{bestPricesTitle({ day: market.asOf, isOld: market.isOld }, place)}</h2>
           <a href={viewPath({ ...market.near, value_rating: "great" })}>
-            {allGreatPrices(pagination.total, isNear ? nearMiles : undefined)}
+            {allGreatPrices(pagination.total, zip === undefined ? undefined : nearMiles)}
           </a>
         </div>
         <ul class="lane">
@@ -248,9 +249,7 @@ const Gates = ({ market, visitor }: { readonly market: Market; readonly visitor:
       <a key={link.path} class={`gate ${tints[link.door]}`} href={link.path}>
         <Icon name={link.icon} />
         <b>{link.text}</b>
-        <span>
-          {link.door === "shop" && market.all !== undefined ? shopDoor(numbersOf(market)) : gateWords[link.door]}
-        </span>
+        <span>{link.door === "shop" ? shopDoor(numbersOf(market)) : gateWords[link.door]}</span>
       </a>
     ))}
   </div>

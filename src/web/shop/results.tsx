@@ -48,7 +48,7 @@ interface ListingTableProps {
 
 export const ListingTable = ({ view, listings, columns = [], sorting }: ListingTableProps): JSX.Element => (
   <Table
-    label="Cars"
+    label="Table of cars"
     hasPictures
     columns={[
       { title: "", cell: (car: ShownListing) => <CarDrawing car={car} look="mini" /> },

@@ -55,7 +55,7 @@ export const shopPage =
     const lost = found.invalid?.code === "unknown_postal_code" ? placeless(view) : undefined;
     const shown = lost ?? view;
     const other = lost === undefined ? found : await findView({ requests, asOf, photos }, lost);
-    if (found.place !== undefined && view.postal_code !== undefined)
+    if (found.answer !== undefined && view.postal_code !== undefined)
       context.cookies.set(nearCookie, view.postal_code, {
         sameSite: "lax",
         maxAge: nearMaxAgeMs,

@@ -47,7 +47,7 @@ test("sorting, other columns, reloading and paging back cost nothing more; later
     ["/shop?inventory_type=used&sort=miles", []],
     ["/shop?inventory_type=used&offset=2147483600", ["listing_search"]],
     ["/shop?inventory_type=used&offset=48", ["listing_search"]],
-    ["/shop?inventory_type=used&max_price=30000", first],
+    ["/shop?inventory_type=used&max_price=30000", ["facet_counts", ...first]],
     ["/shop?inventory_type=used&snapshot_date=2026-11-18", ["facet_counts_historical", "listing_search_historical"]],
   ];
   for (const [path, charges] of views) {
