@@ -23,17 +23,9 @@ import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
-import { comparePage } from "./explorer/compare/compare-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
-import { exportPage, startExport } from "./explorer/export/export-page.tsx";
-import { exportFile, exportStatusPage, stopExport } from "./explorer/export/export-status.tsx";
-import { VisitorExports } from "./explorer/export/visitor-exports.ts";
-import { lookUpPage } from "./explorer/find/find-page.tsx";
-import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
-import { searchPage } from "./explorer/search/search-page.tsx";
-import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -46,7 +38,13 @@ import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
 import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
+import { exportFile, exportStatusPage, startExport, stopExport } from "./shop/export-pages.tsx";
+import { lookUpPage } from "./shop/find-page.tsx";
 import { frontDoor } from "./shop/front-door.tsx";
+import { shopPage } from "./shop/shop-page.tsx";
+import { valuesPage } from "./shop/values-page.tsx";
+import { VisitorExports } from "./shop/visitor-exports.ts";
+import { wordSuggestions } from "./shop/word-suggestions.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
@@ -59,6 +57,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
     return next();
   });
   addDocsRoutes(router, services);
+  addRedirects(router);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
@@ -67,21 +66,30 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(router.routes());
 }
 
+/** The addresses of former pages, and where they lead with their query. */
+const redirects: readonly (readonly [path: string, target: (query: URLSearchParams) => string])[] = [
+  ["/compare", (query) => `/shop?${new URLSearchParams({ ids: query.getAll("ids").join(), view: "table" })}`],
+  ["/export", (query) => `/shop?${new URLSearchParams([...query, ["view", "table"]])}`],
+];
+
+function addRedirects(router: Router<RequestState>): void {
+  for (const [path, target] of redirects)
+    router.get(path, (context) => context.redirect(target(new URLSearchParams(context.querystring))));
+}
+
 /** Adds the pages of the explorer to a router. */
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
-  add("/", frontDoor);
-  add("/shop", searchPage(services));
+  add("/", frontDoor(services));
+  add("/shop", shopPage(services));
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
-  add("/compare", comparePage(services));
   const exports = new VisitorExports(services);
-  add("/export", exportPage(services, exports));
   router.post("/export", visitorForm(services, startExport(services, exports)));
   add("/export/:id", exportStatusPage(exports));
   router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { parseHTML } from "linkedom";
-import { photoSources } from "../../src/web/explorer/photo-frame.tsx";
+import { photoSources } from "../../src/web/shop/photos.tsx";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService, startService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";

@@ -3,9 +3,9 @@ import type { ComponentChildren, JSX } from "preact";
 import { type AttributeName, shownIn } from "../../../listing/schema.ts";
 import { Block, DataTable } from "../../shell/blocks.tsx";
 import { count, day, dollars, percent, plainWords, text } from "../../shell/format.ts";
-import { titleOf, valueText } from "../attributes.ts";
-import type { ShownListing } from "../listing-fields.tsx";
-import { ListingTable } from "../search/results.tsx";
+import { titleOf, valueText } from "../../shop/attributes.ts";
+import type { ShownListing } from "../../shop/columns.tsx";
+import { ListingTable } from "../../shop/results.tsx";
 import type { DealerInventory, ListingDetail } from "./market.ts";
 
 type Fact = readonly [name: string, value: string];

@@ -5,10 +5,10 @@ import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { Figures } from "../../shell/blocks.tsx";
 import { amountOf, count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
-import { conditions } from "../attributes.ts";
+import { conditions } from "../../shop/attributes.ts";
+import { nameOf, type ShownListing } from "../../shop/columns.tsx";
+import { Photo, photoSources } from "../../shop/photos.tsx";
 import { CarDrawing, keepAttributes, paintClass } from "../car-drawing.tsx";
-import { nameOf, type ShownListing } from "../listing-fields.tsx";
-import { Photo, photoSources } from "../photo-frame.tsx";
 import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
 import type { ListingDetail, SuchCars } from "./market.ts";
 

@@ -5,10 +5,10 @@ import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
+import { chosenColumns, nameOf, type ShownListing } from "../../shop/columns.tsx";
+import { photoHostsOf } from "../../shop/photos.tsx";
+import { readView, viewPath } from "../../shop/view.ts";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
-import { chosenColumns, nameOf, type ShownListing } from "../listing-fields.tsx";
-import { photoHostsOf } from "../photo-frame.tsx";
-import { readView, viewPath } from "../view.ts";
 import { EvidenceTrail } from "./evidence-trail.tsx";
 import {
   DealerFacts,

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/caller.ts";
 import type { PriceOfDay } from "../../charts/price-steps.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { listOf, listText } from "../view.ts";
+import { listOf, listText } from "../../shop/view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 

@@ -5,7 +5,7 @@ import { isDay } from "../../../base/day.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { type PriceOfDay, PriceSteps } from "../../charts/price-steps.tsx";
 import { count, day, dollars, usd } from "../../shell/format.ts";
-import { viewPath } from "../view.ts";
+import { viewPath } from "../../shop/view.ts";
 import { type ListingDetail, type SuchCars, suchWords } from "./market.ts";
 
 interface PriceHistoryProps {

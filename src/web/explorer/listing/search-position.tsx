@@ -10,7 +10,7 @@ import {
   type ViewParameters,
   viewPath,
   withParameters,
-} from "../view.ts";
+} from "../../shop/view.ts";
 
 /** The view that led to a listing, and the published day. */
 export interface ShownView {
