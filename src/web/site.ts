@@ -10,16 +10,8 @@ import { carPage } from "./car/car-page.tsx";
 import { valuePage } from "./car/value-page.tsx";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
-import { comparePage } from "./explorer/compare/compare-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
-import { exportPage, startExport } from "./explorer/export/export-page.tsx";
-import { exportFile, exportStatusPage, stopExport } from "./explorer/export/export-status.tsx";
-import { VisitorExports } from "./explorer/export/visitor-exports.ts";
-import { lookUpPage } from "./explorer/find/find-page.tsx";
-import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
-import { searchPage } from "./explorer/search/search-page.tsx";
-import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -32,7 +24,13 @@ import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
 import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
+import { exportFile, exportStatusPage, startExport, stopExport } from "./shop/export-pages.tsx";
+import { lookUpPage } from "./shop/find-page.tsx";
 import { frontDoor } from "./shop/front-door.tsx";
+import { shopPage } from "./shop/shop-page.tsx";
+import { valuesPage } from "./shop/values-page.tsx";
+import { VisitorExports } from "./shop/visitor-exports.ts";
+import { wordSuggestions } from "./shop/word-suggestions.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
@@ -45,34 +43,39 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
     return next();
   });
   addDocsRoutes(router, services);
+  addRedirects(router);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
-  addRedirects(router);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
 }
 
-/** The addresses of former pages, and where they lead. */
-const redirects: readonly (readonly [from: string, to: string])[] = [...accountRedirects];
+/** The addresses of former pages, and where they lead with their query. */
+const redirects: readonly (readonly [path: string, target: (query: URLSearchParams) => string])[] = [
+  ["/compare", (query) => `/shop?${new URLSearchParams({ ids: query.getAll("ids").join(), view: "table" })}`],
+  ["/export", (query) => `/shop?${new URLSearchParams([...query, ["view", "table"]])}`],
+  ...accountRedirects.map(([from, to]) => [from, withQuery(to)] as const),
+];
 
-/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
+/** Returns an address with a query before its anchor. */
+function withQuery(target: string): (query: URLSearchParams) => string {
+  const [path = "", anchor] = target.split("#");
+  return (query) => [path, query.size === 0 ? "" : `?${query}`, anchor === undefined ? "" : `#${anchor}`].join("");
+}
+
 function addRedirects(router: Router<RequestState>): void {
-  for (const [from, to] of redirects)
-    router.get(from, (context) => {
-      const [path = "", anchor] = to.split("#");
-      context.status = 301;
-      context.redirect(`${path}${context.search}${anchor === undefined ? "" : `#${anchor}`}`);
-    });
+  for (const [path, target] of redirects)
+    router.get(path, (context) => context.redirect(target(new URLSearchParams(context.querystring))));
 }
 
 /** Adds the pages of the explorer to a router. */
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
-  add("/", frontDoor);
-  add("/shop", searchPage(services));
+  add("/", frontDoor(services));
+  add("/shop", shopPage(services));
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
@@ -80,9 +83,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/value", valuePage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
-  add("/compare", comparePage(services));
   const exports = new VisitorExports(services);
-  add("/export", exportPage(services, exports));
   router.post("/export", visitorForm(services, startExport(services, exports)));
   add("/export/:id", exportStatusPage(exports));
   router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));

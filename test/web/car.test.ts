@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { parseHTML } from "linkedom";
-import { photoSources } from "../../src/web/explorer/photo-frame.tsx";
+import { photoSources } from "../../src/web/shop/photos.tsx";
 import { whyNoRating } from "../../src/web/sentences/car.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";

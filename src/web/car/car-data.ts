@@ -2,15 +2,16 @@
 import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { type CardListing, cardFields } from "../components/card.tsx";
+import type { PageRequests } from "../shell/page-requests.ts";
 import {
   apiFilters,
   filterNames,
   listText,
+  orderOf,
   pageSizeOf,
   type ViewParameters,
   withParameters,
-} from "../explorer/view.ts";
-import type { PageRequests } from "../shell/page-requests.ts";
+} from "../shop/view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];
@@ -169,7 +170,7 @@ async function loadOfSearch(requests: PageRequests, listing: string, { view, asO
   const size = pageSizeOf(view);
   const first = Math.max(0, start - 1);
   const shown = {
-    sort: view.sort,
+    sort: orderOf(view),
     fields: otherFields,
     offset: String(first),
     limit: String(start - first + size + 1),

@@ -9,9 +9,9 @@ import { dealerSentence, type NoRating, whyNoRating } from "../sentences/car.ts"
 import { things } from "../sentences/words.ts";
 import { count, day, dollars, plainWords, shortDay, text, webUrl } from "../shell/format.ts";
 import { Words } from "../shell/verdict.tsx";
+import { valueName } from "../shop/filter-words.ts";
 import type { CarParts, ListingDetail } from "./car-data.ts";
 import { drawnCar } from "./car-hero.tsx";
-import { featureName } from "./feature-names.ts";
 
 interface FactsProps {
   readonly listing: ListingDetail;
@@ -117,7 +117,7 @@ export const FeatureSheet = ({ features }: { readonly features: readonly string[
     <Sheet title={things(features.length, "feature")}>
       <ul class="cols">
         {features.map((feature) => (
-          <li key={feature}>{featureName(feature)}</li>
+          <li key={feature}>{valueName("features", feature)}</li>
         ))}
       </ul>
     </Sheet>

@@ -1,13 +1,15 @@
 /** The top of a car's page: the picture on its stage, and the panel with the price, its judgement, and what to do next. */
 import type { ComponentChildren, JSX } from "preact";
-import { Badge, historyOf, isBranded, PriceBadge } from "../components/badge.tsx";
+import { Badge, isBranded, PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { CarDrawing, type DrawnCar, Wash } from "../drawings/car-drawing.tsx";
+import { historyParts } from "../sentences/car.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { pluralOf } from "../sentences/words.ts";
 import { count, dollars, plainWords, shortDay, webUrl } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Words } from "../shell/verdict.tsx";
+import { Photo } from "../shop/photos.tsx";
 import type { CarParts, ListingDetail } from "./car-data.ts";
 
 interface HeroProps {
@@ -65,17 +67,6 @@ const Picture = ({ car, photos }: { readonly car: DrawnCar; readonly photos: rea
     </div>
   );
 
-interface PhotoProps {
-  readonly source: string;
-  readonly id?: string;
-  readonly alt?: string;
-}
-
-/** A photo, which a script hides if it does not load. */
-const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
-  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
-);
-
 const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "kicker">): JSX.Element => {
   const { price } = listing;
   return (
@@ -131,12 +122,14 @@ function summaryOf(listing: ListingDetail, { others }: HeroProps["parts"]): stri
 /** The condition of a new or certified car, and its history. A branded title is the badge of the price. */
 const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { inventory_type: condition } = listing;
-  const history = own === undefined || isBranded(own) ? "" : historyOf(own);
+  const history = own === undefined || isBranded(own) || own.keywords?.length === 0 ? [] : historyParts(own.keywords);
   return (
     <>
       {condition === "certified" ? <Badge look="petrol">Certified</Badge> : null}
       {condition === "new" ? <Badge look="petrol">New</Badge> : null}
-      {history === "" ? null : history.split(" · ").map((word) => <Badge key={word}>{word}</Badge>)}
+      {history.map((word) => (
+        <Badge key={word}>{word}</Badge>
+      ))}
     </>
   );
 };

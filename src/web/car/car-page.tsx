@@ -3,19 +3,19 @@ import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Card, Cars } from "../components/card.tsx";
 import { Note } from "../components/sheet.tsx";
-import { photoHostsOf, photoSources } from "../explorer/photo-frame.tsx";
-import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../explorer/view.ts";
 import { alternativesTitle, carVerdict, noRatingOf } from "../sentences/car.ts";
 import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
+import { wordsOf } from "../shop/filter-words.ts";
+import { photoHostsOf, photoSources } from "../shop/photos.tsx";
+import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../shop/view.ts";
 import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, type ShownView } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet, OtherListings, PriceParts, WhyNoRating } from "./car-facts.tsx";
 import { CarHero, fullName } from "./car-hero.tsx";
 import { PastDay, PriceFigure } from "./price-over-time.tsx";
-import { wordsOfSearch } from "./search-words.ts";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
@@ -187,7 +187,7 @@ const Whereabouts = ({ listing, parts: { others }, shown: { view } }: Whereabout
     return (
       <>
         <span>
-          <Kicker above={[[viewPath(view), wordsOfSearch(view)]]} here={here} />
+          <Kicker above={[[viewPath(view), wordsOf(view) ?? "All cars"]]} here={here} />
         </span>
         {position === undefined ? null : (
           <span class="beside">

@@ -6,9 +6,9 @@ import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Note } from "../components/sheet.tsx";
-import { viewPath } from "../explorer/view.ts";
 import { paceNote, priceTimeTitle } from "../sentences/car.ts";
 import { count, day, dollars, shortDay } from "../shell/format.ts";
+import { viewPath } from "../shop/view.ts";
 import type { ListingDetail } from "./car-data.ts";
 import { sqlText } from "./similar-cars.tsx";
 

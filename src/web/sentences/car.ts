@@ -37,7 +37,7 @@ const sameShare = 0.01;
 
 /** The price of a car, and what the API says of it: the fields of a listing, or a valuation beside a price. */
 export interface PricedCar {
-  readonly price: MaybeNumber;
+  readonly price?: MaybeNumber;
   readonly market_value?: MaybeNumber;
   readonly market_value_low?: MaybeNumber;
   readonly value_rating?: Rating | null | undefined;

@@ -1,11 +1,11 @@
 /** Exports that visitors price and start on a page. */
 import { v7 as uuidV7 } from "uuid";
-import type { RequestContext } from "../../../http/context.ts";
-import { type ExportPrice, priceExport } from "../../../http/exports/charged-export.ts";
-import { type BackgroundOrder, type StartedExport, StartedExports } from "../../../http/exports/started-exports.ts";
-import type { SiteServices } from "../../../http/service/service-state.ts";
-import { type CountedPage, queryString, type TextParameters } from "../../../operations/caller.ts";
-import type { Visitor } from "../../shell/visitor.ts";
+import type { RequestContext } from "../../http/context.ts";
+import { type ExportPrice, priceExport } from "../../http/exports/charged-export.ts";
+import { type BackgroundOrder, type StartedExport, StartedExports } from "../../http/exports/started-exports.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { type CountedPage, queryString, type TextParameters } from "../../operations/caller.ts";
+import type { Visitor } from "../shell/visitor.ts";
 
 interface PageDetails {
   readonly query: TextParameters;

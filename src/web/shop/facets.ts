@@ -1,4 +1,4 @@
-/** The facets of the explorer. Each is counted without its own filter, so that it shows what else could be chosen. */
+/** The facets of the shop. Each is counted without its own filter, so that it shows what else could be chosen. */
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
 import { fromUnits } from "../../listing/values.ts";
@@ -16,7 +16,7 @@ export interface FacetDefinition {
   readonly parameters: readonly [name: string, max?: string];
   /** Facets in ranges: the least difference of two values. */
   readonly step?: number;
-  /** Whether its values are shown before one is chosen. */
+  /** Whether it is shown before one of its values is chosen, outside "More filters". */
   readonly isOpen: boolean;
 }
 
@@ -26,8 +26,8 @@ const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
   year: "year",
 };
 
-/** How many facets at the top of the page are open. */
-const openFacets = 9;
+/** How many facets at the top of the form are open. */
+const openFacets = 11;
 
 const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
 
@@ -81,7 +81,9 @@ export async function countViewFacets(requests: PageRequests, view: ViewParamete
   const answer = await requests.loadPart("counts beside the filters", () => requests.call("getFacets", query));
   if (answer === undefined) return noFacets;
   const { facets, range_facets, stats } = answer.data;
-  const values = Object.fromEntries(Object.entries(facets).map(([name, buckets = []]) => [name, buckets]));
+  const values: Record<string, readonly ValueBucket[]> = Object.fromEntries(
+    Object.entries(facets).map(([name, buckets = []]) => [name, buckets]),
+  );
   const ranges = Object.fromEntries(Object.entries(range_facets).map(([name, facet]) => [name, facet?.buckets ?? []]));
   return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) }, stats };
 }

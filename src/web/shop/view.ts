@@ -1,11 +1,10 @@
 /**
- * A view of the explorer: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
- * parameters are the page's: `min_year` and `max_year` stand for a list of years, `unrated` adds the cars that the best value leaves out, the others
- * choose what is shown.
+ * A view of the shop: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
+ * parameters are the page's: `min_year` and `max_year` stand for a list of years, the others choose what is shown.
  */
 import { ownValue } from "../../base/json.ts";
 import { separatorOf } from "../../contract/decode.ts";
-import { operation, vocabulary } from "../../contract/document.ts";
+import { operation } from "../../contract/document.ts";
 import { listItem, splitList } from "../../contract/lists.ts";
 import { parametersWithDefault } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
@@ -14,19 +13,15 @@ import { queryString, type TextParameters } from "../../operations/caller.ts";
 export type ViewParameters = TextParameters;
 
 /** Parameters that only the page knows. */
-const layoutNames: ReadonlySet<string> = new Set(
-  "layout columns chart by period shade beside change unrated".split(" "),
-);
+const layoutNames: ReadonlySet<string> = new Set("view columns ids layout chart by period shade beside".split(" "));
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
-/** Parameters that choose the market, which has a control instead of links that remove it. */
-const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */
 const defaults: TextParameters = {
-  sort: "days_on_market",
+  sort: "value",
   offset: "0",
-  layout: "cards",
+  view: "cars",
   chart: "prices",
   inventory_status: "active",
 };
@@ -38,7 +33,8 @@ const defaults: TextParameters = {
 export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
-    return [name, values.join(separatorIn(name))];
+    if (name === "inventory_type") return [name, conditionsOf(values)];
+    return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
     given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
@@ -48,9 +44,19 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
   }
-  if (parameters.sort !== "value") delete parameters.unrated;
   if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
   return parameters;
+}
+
+/** Returns a bound as the API takes it: people write `$25,000`. */
+const plainNumber = (name: string, value: string): string =>
+  /^(min|max)_/.test(name) && /^\$?\d[\d,]*(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+
+/** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
+function conditionsOf(values: readonly string[]): string {
+  const all = values.join().split(",");
+  const isNarrow = all.filter((value) => value === "certified").length > 1;
+  return [...new Set(all)].filter((value) => !isNarrow || value !== "used").join();
 }
 
 export const viewPath = (parameters: ViewParameters, path = "/shop"): string =>
@@ -60,8 +66,11 @@ export const viewPath = (parameters: ViewParameters, path = "/shop"): string =>
 export const listingPath = (id: string, view: ViewParameters): string => viewPath(view, `/listings/${id}`);
 
 /** Returns the number of listings on a page of results. */
-export const pageSizeOf = ({ limit, layout }: ViewParameters): number =>
-  Number(limit ?? (layout === "table" ? 50 : 24));
+export const pageSizeOf = ({ limit, view }: ViewParameters): number => Number(limit ?? (view === "table" ? 50 : 24));
+
+/** Returns the order of a view: the best price first, of listings that have values. */
+export const orderOf = (view: ViewParameters): string | undefined =>
+  view.sort ?? (inventoryOf(view) === "active" ? "value" : undefined);
 
 /** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
 export function withParameters(
@@ -99,40 +108,25 @@ export function chosenAmong(view: ViewParameters, name: string, values: readonly
 
 const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
 
-/** Returns the names of the filters of a view; the last one is `unrated` if it leaves these cars out. */
-export const filterNames = (view: ViewParameters): readonly string[] => [
-  ...Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name)),
-  ...(isRatedOnly(view) ? ["unrated"] : []),
-];
-
-/** Returns the names of the filters that have a link which removes them. */
-export const removableNames = (view: ViewParameters): readonly string[] =>
-  filterNames(view).filter((name) => !inventoryNames.has(name));
-
-/**
- * Returns true if a view leaves out the cars without a rating. By value, those below half of their estimate come first, and these are mostly mistakes
- * in feeds.
- */
-const isRatedOnly = ({ sort, layout, value_rating, unrated }: ViewParameters): boolean =>
-  sort === "value" && layout !== "charts" && value_rating === undefined && unrated === undefined;
+/** Returns the names of the filters of a view. */
+export const filterNames = (view: ViewParameters): readonly string[] =>
+  Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
 
 /** Returns a view without some filters. */
 export function withoutFilters(view: ViewParameters, names: readonly string[]): ViewParameters {
   const removed: Record<string, string | undefined> = Object.fromEntries(names.map((name) => [name, undefined]));
   if (names.includes("postal_code")) removed.radius = undefined;
-  if (names.includes("unrated")) removed.unrated = "shown";
   return withParameters(view, removed);
 }
 
 /** Returns the filters of a view, as the API takes them. The as-of date bounds the years of a range without an end. */
 export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
-  const names = filterNames(view).filter((name) => !yearNames.has(name) && name !== "unrated");
+  const names = filterNames(view).filter((name) => !yearNames.has(name));
   const filters = names.map((name): readonly [string, string] => [name, view[name] ?? ""]);
   const years = yearsOf(view, asOf);
   return {
     ...Object.fromEntries(filters),
     ...(years === undefined ? {} : { year: years }),
-    ...(isRatedOnly(view) ? { value_rating: vocabulary("searchListings", "value_rating").join() } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   attributes,
   categoryNames,
   rangedNames,
+  ratings,
   textNames,
 } from "../../listing/schema.ts";
 import { listOf } from "./view.ts";
@@ -58,10 +59,12 @@ function categoryCondition(name: AttributeName, values: readonly string[]): stri
   return `regexp_replace(lower(${name}), '[^\\p{L}\\p{N}]', '', 'g') IN (${plain.join(", ")})`;
 }
 
-/** Returns the order of a sort by a served column. */
+/** Returns the order of a sort by a served column, or by the rating of prices. */
 function orderOf(sort: string): string | undefined {
   const column = sort.replace(/^-/, "");
   const direction = sort.startsWith("-") ? " DESC" : "";
+  if (sort === "value")
+    return `\nORDER BY list_position([${ratings.map(quoted).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
   return Object.hasOwn(attributes, column) ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
 }
 

@@ -1,8 +1,7 @@
-/** The frame of a listing: the drawn car of its body type in its paint, and over it the photo that the dealer has, if the operator shows photos. */
-import type { ComponentChildren, JSX } from "preact";
+/** The photos of a listing that pages show, if the operator shows photos: over its drawing, in the same frame. */
+import type { JSX } from "preact";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import { webUrl } from "../shell/format.ts";
-import { CarDrawing } from "./car-drawing.tsx";
 
 /** The addresses of a listing's photos, in the order of the feed. */
 type PhotoUrls = readonly string[] | null | undefined;
@@ -32,22 +31,3 @@ interface PhotoProps {
 export const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
   <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
 );
-
-interface FrameProps {
-  readonly listing: { readonly body_type?: string | null; readonly photo_urls?: PhotoUrls };
-  readonly photos: PhotoMode;
-  /** What stands over the frame. */
-  readonly children?: ComponentChildren;
-}
-
-/** The frame on a card: the first photo, over the drawn car, which takes the paint of the element around it. */
-export const Frame = ({ listing, photos, children }: FrameProps): JSX.Element => {
-  const [source] = photoSources(listing.photo_urls, photos);
-  return (
-    <div class="shot">
-      <CarDrawing bodyType={listing.body_type} />
-      {source === undefined ? null : <Photo source={source} />}
-      {children}
-    </div>
-  );
-};

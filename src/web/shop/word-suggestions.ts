@@ -1,10 +1,10 @@
 /** Suggestions while a question is typed: what its last words begin to name, to replace them. */
-import { wordsOf } from "../../../db/text-matching.ts";
-import type { Middleware } from "../../../http/context.ts";
-import type { SiteServices } from "../../../http/service/service-state.ts";
-import { introduced } from "../../../query/suggest/stock-numbers.ts";
-import { PageRequests } from "../../shell/page-requests.ts";
-import { visitorOf } from "../../shell/visitor.ts";
+import { wordsOf } from "../../db/text-matching.ts";
+import type { Middleware } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { introduced } from "../../query/suggest/stock-numbers.ts";
+import { PageRequests } from "../shell/page-requests.ts";
+import { visitorOf } from "../shell/visitor.ts";
 
 /** A question that is completed by a name, and the number of listings that the name has. */
 interface CompletedQuestion {
