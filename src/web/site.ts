@@ -12,6 +12,10 @@ import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
+<<<<<<< HEAD
+=======
+import { marketFile, marketPage } from "./market/market-page.tsx";
+>>>>>>> web
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -52,6 +56,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(router.routes());
 }
 
+<<<<<<< HEAD
 /** The addresses of former pages, and where they lead with their query. */
 const redirects: readonly (readonly [path: string, target: (query: URLSearchParams) => string])[] = [
   ["/compare", (query) => `/shop?${new URLSearchParams({ ids: query.getAll("ids").join(), view: "table" })}`],
@@ -68,6 +73,24 @@ function withQuery(target: string): (query: URLSearchParams) => string {
 function addRedirects(router: Router<RequestState>): void {
   for (const [path, target] of redirects)
     router.get(path, (context) => context.redirect(target(new URLSearchParams(context.querystring))));
+=======
+/** The addresses of former pages, and where they lead. */
+const redirects: readonly (readonly [from: string, to: string])[] = [
+  ["/compare", "/shop?view=table"],
+  ["/export", "/shop?view=table"],
+  ...accountRedirects,
+];
+
+/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
+function addRedirects(router: Router<RequestState>): void {
+  for (const [from, to] of redirects)
+    router.get(from, (context) => {
+      const target = new URL(to, "http://service");
+      for (const [name, value] of new URLSearchParams(context.querystring)) target.searchParams.append(name, value);
+      context.status = 301;
+      context.redirect(`${target.pathname}${target.search}${target.hash}`);
+    });
+>>>>>>> web
 }
 
 /** Adds the pages of the explorer to a router. */
@@ -83,6 +106,9 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/value", valuePage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
+  add("/market", marketPage(services));
+  router.get("/market.csv", marketFile(services, "csv"));
+  router.get("/market.parquet", marketFile(services, "parquet"));
   const exports = new VisitorExports(services);
   router.post("/export", visitorForm(services, startExport(services, exports)));
   add("/export/:id", exportStatusPage(exports));

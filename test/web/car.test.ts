@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { parseHTML } from "linkedom";
-import { photoSources } from "../../src/web/shop/photos.tsx";
 import { whyNoRating } from "../../src/web/sentences/car.ts";
+import { photoSources } from "../../src/web/shop/photos.tsx";
 import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService, startService } from "../support/http/service.ts";
@@ -192,20 +192,6 @@ test("a sold car is not judged, and a past day is named", async () => {
   assert.equal(page.querySelector(".panel a.main"), null, "no call for a sold car");
   const past = await documentOf(`/listings/${car.id}?snapshot_date=2026-11-14`);
   assert.match(textsOf(past, ".note")[0] ?? "", /^This page is of Nov \d+, 2026\. On Nov 14, it /);
-});
-
-test("a described car has the value of the API, and a refused description says why", async () => {
-  const [used] = await search("inventory_type=used&value_rating=fair&fields=year,make,model&limit=1");
-  const { year, make, model } = used ?? assert.fail();
-  const facts = new URLSearchParams({ make: make ?? "", model: model ?? "", year: String(year), miles: "40000" });
-  const { data } = await client.getBody("findComparables", `/v1/comparables?${facts}&limit=60`);
-  const page = await documentOf(`/value?${facts}`);
-  const { market_value: value, market_value_low: low, market_value_high: high } = data.valuation;
-  assert.match(page.querySelector("h1")?.textContent ?? "", new RegExp(`${year} ${make} ${model} is worth about`));
-  assert.ok(textsOf(page, ".lede")[0]?.includes(`from ${dollars(low)} to ${dollars(high)}`), String(value));
-  assert.equal(page.querySelector<HTMLInputElement>('[name="model"]')?.getAttribute("value"), model);
-  const refused = await documentOf("/value?make=Toyota");
-  assert.match(textsOf(refused, ".note")[0] ?? "", /Missing parameter model/);
 });
 
 test("a page whose parts cannot be paid shows the charged parts, and why the rest is missing", async () => {
