@@ -12,10 +12,7 @@ import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
-<<<<<<< HEAD
-=======
 import { marketFile, marketPage } from "./market/market-page.tsx";
->>>>>>> web
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -56,24 +53,6 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(router.routes());
 }
 
-<<<<<<< HEAD
-/** The addresses of former pages, and where they lead with their query. */
-const redirects: readonly (readonly [path: string, target: (query: URLSearchParams) => string])[] = [
-  ["/compare", (query) => `/shop?${new URLSearchParams({ ids: query.getAll("ids").join(), view: "table" })}`],
-  ["/export", (query) => `/shop?${new URLSearchParams([...query, ["view", "table"]])}`],
-  ...accountRedirects.map(([from, to]) => [from, withQuery(to)] as const),
-];
-
-/** Returns an address with a query before its anchor. */
-function withQuery(target: string): (query: URLSearchParams) => string {
-  const [path = "", anchor] = target.split("#");
-  return (query) => [path, query.size === 0 ? "" : `?${query}`, anchor === undefined ? "" : `#${anchor}`].join("");
-}
-
-function addRedirects(router: Router<RequestState>): void {
-  for (const [path, target] of redirects)
-    router.get(path, (context) => context.redirect(target(new URLSearchParams(context.querystring))));
-=======
 /** The addresses of former pages, and where they lead. */
 const redirects: readonly (readonly [from: string, to: string])[] = [
   ["/compare", "/shop?view=table"],
@@ -90,7 +69,6 @@ function addRedirects(router: Router<RequestState>): void {
       context.status = 301;
       context.redirect(`${target.pathname}${target.search}${target.hash}`);
     });
->>>>>>> web
 }
 
 /** Adds the pages of the explorer to a router. */

@@ -202,7 +202,7 @@ test("former addresses of the account lead to its page, with what they named", a
     ["/dashboard/settings", "/account#password"],
   ] as const) {
     const { response } = await open(from);
-    assert.deepEqual([response.status, response.headers.get("Location")], [302, to], from);
+    assert.deepEqual([response.status, response.headers.get("Location")], [301, to], from);
   }
 });
 

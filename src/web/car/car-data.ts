@@ -3,7 +3,6 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
-<<<<<<< HEAD
 import {
   apiFilters,
   filterNames,
@@ -13,9 +12,6 @@ import {
   type ViewParameters,
   withParameters,
 } from "../shop/view.ts";
-=======
-import { apiFilters, filterNames, listText, pageSizeOf, type ViewParameters, withParameters } from "../shop/view.ts";
->>>>>>> web
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];

@@ -122,11 +122,7 @@ function summaryOf(listing: ListingDetail, { others }: HeroProps["parts"]): stri
 /** The condition of a new or certified car, and its history. A branded title is the badge of the price. */
 const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { inventory_type: condition } = listing;
-<<<<<<< HEAD
   const history = own === undefined || isBranded(own) || own.keywords?.length === 0 ? [] : historyParts(own.keywords);
-=======
-  const history = own?.keywords?.length && !isBranded(own) ? historyParts(own.keywords) : [];
->>>>>>> web
   return (
     <>
       {condition === "certified" ? <Badge look="petrol">Certified</Badge> : null}

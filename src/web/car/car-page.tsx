@@ -8,10 +8,7 @@ import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
-<<<<<<< HEAD
 import { wordsOf } from "../shop/filter-words.ts";
-=======
->>>>>>> web
 import { photoHostsOf, photoSources } from "../shop/photos.tsx";
 import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../shop/view.ts";
 import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, type ShownView } from "./car-data.ts";
