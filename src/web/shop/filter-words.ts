@@ -153,7 +153,7 @@ const spokenNames: ReadonlySet<string> = new Set([
 const marketNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
-export function wordsOf(view: ViewParameters, names: ViewNames = {}): string | undefined {
+export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
   const filters = filterNames(view).filter((name) => !marketNames.has(name));
   if (filters.length === 0) return undefined;
   const others = chosenFilters(view, names)

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
+import { Note } from "../components/sheet.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cardDifference } from "../sentences/car.ts";
 import {
@@ -67,6 +68,9 @@ export const frontDoor =
       top: <Hero market={market} />,
       body: (
         <>
+          {visit.requests.missing.map(({ name, reason }) => (
+            <Note key={name}>{`Missing: ${name}. ${reason}`}</Note>
+          ))}
           <Numbers market={market} />
           <Gates market={market} visitor={visit.visitor} />
         </>

@@ -6,6 +6,7 @@ import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
 import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import type { MissingPart } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
@@ -14,11 +15,11 @@ import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export-pages.tsx";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, type ViewNames, wordsOf } from "./filter-words.ts";
+import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
 import { photoHostsOf } from "./photos.tsx";
-import { CardList, ColumnFields, ListingTable, Paging, sortingOf } from "./results.tsx";
+import { CardList, ColumnFields, ListingTable, Paging, viewSorting } from "./results.tsx";
 import { type FoundView, findView, isJudged } from "./search.ts";
 import {
   apiFilters,
@@ -129,7 +130,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
         values.some((value) => car.value_rating === value || (car.keywords ?? []).some((word) => word === value)),
       ).length;
     const buckets = (within?.facets ?? facets.values)[facet];
-    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, { count }) => sum + count, 0);
+    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
   };
   const chosen = listOf(view, "inventory_type");
   const ofCondition = (...values: readonly string[]): number | undefined =>
@@ -137,7 +138,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
   const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
   const stats = within?.stats ?? facets.stats;
-  const search = wordsOf(view, namesOf(found));
+  const search = spokenSearch(view, namesOf(found));
   const state = inventoryOf(view);
   return shopVerdict({
     cars,
@@ -231,7 +232,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
     <>
       {view.view === "table" ? (
         <div class="fig" id="cars" tabIndex={-1}>
-          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={sortingOf(view)} />
+          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={viewSorting(view)} />
           <div class="tools">
             <ColumnFields view={view} />
             <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
@@ -245,7 +246,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
         <Note
           end={change.changes.map(({ words, cars, href }) => (
             <a class="btn small" key={words} href={href}>
-              {`${words}: ${cars}`}
+              {`${words}: ${count(cars)}`}
             </a>
           ))}
         >
