@@ -306,9 +306,13 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await total(page), await fetchTotal(client, "inventory_type=used,certified&body_type=SUV"));
     await page.locator('[name="max_price"]').fill("$30,000");
     await page.locator('[name="max_price"]').press("Enter");
-    await waitFor(page, "?inventory_type=used,certified&body_type=SUV&max_price=30000");
+    await page.waitForURL(/max_price=30000.*#cars$/, { waitUntil: "commit" });
+    assert.equal(
+      parts(new URL(page.url()).search),
+      parts("?inventory_type=used,certified&body_type=SUV&max_price=30000"),
+    );
     const { totals } = await client.getBody("getUsage", "/v1/usage");
-    for (let steps = 0; steps < 4 && new URL(page.url()).search !== ""; steps += 1) await page.goBack();
+    for (let steps = 0; steps < 5 && new URL(page.url()).search !== ""; steps += 1) await page.goBack();
     await page.waitForFunction(
       (cars) => document.querySelector("h1")?.textContent?.startsWith(cars),
       all.toLocaleString("en-US"),

@@ -110,8 +110,9 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
   const fields = cardFields.join();
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
-  const [all, used, dealers, cheaper, best, place] = await Promise.all([
-    requests.call("getFacets", { facets }),
+  // The first request decides whether the account may see the page.
+  const all = await requests.call("getFacets", { facets });
+  const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
     ),
