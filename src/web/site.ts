@@ -2,30 +2,17 @@
 import type Router from "@koa/router";
 import type Koa from "koa";
 import { createRouter, type RequestState } from "../http/context.ts";
-import { consentPath } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { agentEnd, endingPage, endKey, keyEnd } from "./account/key-table.tsx";
-import { agentsPage, createVisitorKey, keysPage } from "./account/keys-page.tsx";
-import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
-import { limitsPage } from "./account/limits-page.tsx";
-import { moneyPage, setCap } from "./account/money-page.tsx";
-import { searchFeed } from "./account/search-feed.ts";
-import {
-  deleteVisitorSearch,
-  deletionPage,
-  resumeVisitorSearch,
-  saveVisitorSearch,
-  searchesPage,
-} from "./account/searches-page.tsx";
-import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
-import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
+import { accountRedirects, addAccountRoutes } from "./account/account-routes.ts";
+import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
-import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
+import { carPage } from "./car/car-page.tsx";
+import { valuePage } from "./car/value-page.tsx";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
-import { listingPage } from "./explorer/listing/listing-page.tsx";
+import { marketFile, marketPage } from "./market/market-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -61,20 +48,28 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
+  addRedirects(router);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
 }
 
-/** The addresses of former pages, and where they lead with their query. */
-const redirects: readonly (readonly [path: string, target: (query: URLSearchParams) => string])[] = [
-  ["/compare", (query) => `/shop?${new URLSearchParams({ ids: query.getAll("ids").join(), view: "table" })}`],
-  ["/export", (query) => `/shop?${new URLSearchParams([...query, ["view", "table"]])}`],
+/** The addresses of former pages, and where they lead. */
+const redirects: readonly (readonly [from: string, to: string])[] = [
+  ["/compare", "/shop?view=table"],
+  ["/export", "/shop?view=table"],
+  ...accountRedirects,
 ];
 
+/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
 function addRedirects(router: Router<RequestState>): void {
-  for (const [path, target] of redirects)
-    router.get(path, (context) => context.redirect(target(new URLSearchParams(context.querystring))));
+  for (const [from, to] of redirects)
+    router.get(from, (context) => {
+      const target = new URL(to, "http://service");
+      for (const [name, value] of new URLSearchParams(context.querystring)) target.searchParams.append(name, value);
+      context.status = 301;
+      context.redirect(`${target.pathname}${target.search}${target.hash}`);
+    });
 }
 
 /** Adds the pages of the explorer to a router. */
@@ -86,49 +81,18 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
-  add("/listings/:listing_id", listingPage(services));
+  add("/listings/:listing_id", carPage(services));
+  add("/value", valuePage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
+  add("/market", marketPage(services));
+  router.get("/market.csv", marketFile(services, "csv"));
+  router.get("/market.parquet", marketFile(services, "parquet"));
   const exports = new VisitorExports(services);
   router.post("/export", visitorForm(services, startExport(services, exports)));
   add("/export/:id", exportStatusPage(exports));
   router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
   router.get("/export/:id/file", exportFile(services, exports));
-}
-
-/** Adds the pages and forms of an account to a router. */
-function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addSearchRoutes(router, services);
-  if (services.accounts.isOpen) return;
-  addSignInRoutes(router, services);
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard", page(moneyPage(services)));
-  router.post("/dashboard/cap", visitorForm(services, setCap(services)));
-  router.get("/dashboard/keys", page(keysPage(services)));
-  router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/dashboard/agents", page(agentsPage(services)));
-  for (const end of [keyEnd, agentEnd]) {
-    router.get(`${end.path}/:keyId/${end.verb}`, page(endingPage(services, end)));
-    router.post(`${end.path}/:keyId/${end.verb}`, visitorForm(services, endKey(services, end)));
-  }
-  router.get(`${consentPath}/:id`, page(consentPage(services)));
-  router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
-  router.get("/dashboard/ledger", page(ledgerPage(services)));
-  router.get("/dashboard/ledger.csv", ledgerCsv(services));
-  router.get("/dashboard/limits", page(limitsPage(services)));
-  router.get("/dashboard/settings", page(settingsPage(services)));
-  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
-}
-
-/** Adds the pages, forms and feeds of saved searches to a router. */
-function addSearchRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard/searches", page(searchesPage(services)));
-  router.post("/dashboard/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.get("/dashboard/searches/:searchId/delete", page(deletionPage(services)));
-  router.post("/dashboard/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
-  router.post("/dashboard/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
-  router.get("/feeds/:feed", searchFeed(services));
 }
 
 /** Adds the pages and forms of operators to a router. */

@@ -103,3 +103,13 @@ test("a paid search is charged again after half an hour, and in a newer version"
   nowMs += 2 * 60_000;
   assert.equal(check("1").isFree, false);
 });
+
+test("of the searches of pages that are paid for, 20,000 are remembered", () => {
+  const charges = new PageCharges(false, () => 1);
+  const check = (search: number) =>
+    charges.check("acct", "1", { id: "searchListings", path: "/v1/listings", querystring: `min_price=${search}` });
+  for (let search = 0; search < 20_000; search += 1) check(search).addCharge([]);
+  assert.equal(check(0).isFree, true);
+  for (const search of [20_000, 20_001]) check(search).addCharge([]);
+  assert.deepEqual([check(1).isFree, check(0).isFree, check(20_001).isFree], [false, true, true]);
+});
