@@ -11,7 +11,6 @@ import {
   saveSearch,
   servedSearch,
 } from "../../operations/saved-searches.ts";
-import { wordsOfSearch } from "../car/search-words.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
@@ -23,6 +22,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { spokenSearch } from "../shop/filter-words.ts";
 import { confirmationPage } from "./confirmation-page.tsx";
 
 const path = "/account/searches";
@@ -67,7 +67,7 @@ export const SavedSheet = ({ searches, visitor, query }: SavedSheetProps): JSX.E
 const isOfCar = ({ query }: Pick<SavedSearch, "query">): boolean =>
   /^[A-HJ-NPR-Z0-9]{17}$/.test(new URLSearchParams(query).get("vin_pattern") ?? "");
 
-const wordsOf = (query: string): string => wordsOfSearch(Object.fromEntries(new URLSearchParams(query)));
+const wordsOf = (query: string): string => spokenSearch(Object.fromEntries(new URLSearchParams(query))) ?? "All cars";
 
 const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => {
   const { name, query, url, messages, stopped, attempts, searchId } = search;

@@ -1,4 +1,5 @@
 /** The page of a car, to judge it: picture and price, its price among similar cars and over time, its dealer, its facts, and other cars. */
+
 import type { ComponentChildren, JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Card, Cars } from "../components/card.tsx";
@@ -8,6 +9,7 @@ import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
+import { spokenSearch } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.tsx";
 import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../shop/view.ts";
 import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, type ShownView } from "./car-data.ts";
@@ -15,7 +17,6 @@ import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet, OtherListings, PriceParts, WhyNoRating } from "./car-facts.tsx";
 import { CarHero, fullName } from "./car-hero.tsx";
 import { PastDay, PriceFigure } from "./price-over-time.tsx";
-import { wordsOfSearch } from "./search-words.ts";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
@@ -189,7 +190,7 @@ const Whereabouts = ({ listing, parts: { others }, shown: { view } }: Whereabout
     return (
       <>
         <span>
-          <Kicker above={[[viewPath(view), wordsOfSearch(view)]]} here={here} />
+          <Kicker above={[[viewPath(view), spokenSearch(view) ?? "Shop"]]} here={here} />
         </span>
         {position === undefined ? null : (
           <span class="beside">

@@ -1,6 +1,7 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
+import { featureName } from "../car/feature-names.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
 import { capital } from "../sentences/words.ts";
@@ -36,8 +37,6 @@ const valueNames: ReadonlyMap<string, string> = new Map([
   ["stock", "In stock"],
   ["transit", "In transit"],
   ["build", "To be built"],
-  ["apple_carplay", "Apple CarPlay"],
-  ["android_auto", "Android Auto"],
 ]);
 
 /** Attributes whose values are words in lower case with underscores. */
@@ -48,9 +47,7 @@ export function valueName(name: string, value: string, facets?: ViewFacets): str
   const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
   const known = label ?? valueNames.get(value);
   if (known !== undefined) return known;
-  return isToken(name)
-    ? capital(value.replaceAll("_", " ")).replace(/^(led|abs|hud|usb|awd)\b/i, (word) => word.toUpperCase())
-    : value;
+  return isToken(name) ? featureName(value) : value;
 }
 
 /** Returns the filters of a view in words, each with the parameters that its chip removes. */
@@ -146,7 +143,19 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
 /** The filters that `searchWords` has words for. */
 const spokenNames: ReadonlySet<string> = new Set([
   ...["inventory_type", "base_exterior_color", "fuel_type", "drivetrain", "make", "model", "body_type", "features"],
-  ...["min_year", "max_year", "min_price", "max_price", "min_mileage", "max_mileage", "postal_code", "radius"],
+  ...[
+    "exterior_color",
+    "state",
+    "year",
+    "min_year",
+    "max_year",
+    "min_price",
+    "max_price",
+    "min_mileage",
+    "max_mileage",
+    "postal_code",
+    "radius",
+  ],
 ]);
 
 /** The filters that choose the market, which the verdict says. */
@@ -167,23 +176,23 @@ function spokenOf(view: ViewParameters, { facets, place }: ViewNames): SearchedC
     const value = Number(view[name] ?? Number.NaN);
     return Number.isFinite(value) ? value : undefined;
   };
-  const models = listOf(view, "model");
+  const years = listOf(view, "year").map(Number).sort();
   return {
     conditions: listOf(view, "inventory_type"),
-    colors: listOf(view, "base_exterior_color"),
+    colors: [...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")],
     fuels: listOf(view, "fuel_type"),
     drivetrains: listOf(view, "drivetrain"),
     makes: listOf(view, "make"),
-    models,
+    models: listOf(view, "model"),
     bodies: listOf(view, "body_type"),
     features: listOf(view, "features").map((value) => valueName("features", value, facets)),
-    minYear: numberOf("min_year"),
-    maxYear: numberOf("max_year"),
+    minYear: numberOf("min_year") ?? years[0],
+    maxYear: numberOf("max_year") ?? years.at(-1),
     minPrice: numberOf("min_price"),
     maxPrice: numberOf("max_price"),
     minMiles: numberOf("min_mileage"),
     maxMiles: numberOf("max_mileage"),
-    place: view.postal_code === undefined ? undefined : (place ?? `ZIP code ${view.postal_code}`),
-    radius: numberOf("radius"),
+    place: place ?? (view.postal_code === undefined ? view.state : `ZIP code ${view.postal_code}`),
+    radius: view.postal_code === undefined ? undefined : numberOf("radius"),
   };
 }

@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
-import { Note } from "../components/sheet.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cardDifference } from "../sentences/car.ts";
 import {
@@ -19,6 +18,7 @@ import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
 import { count, dollars, plainWords } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -68,9 +68,7 @@ export const frontDoor =
       top: <Hero market={market} />,
       body: (
         <>
-          {visit.requests.missing.map(({ name, reason }) => (
-            <Note key={name}>{`Missing: ${name}. ${reason}`}</Note>
-          ))}
+          <MissingParts missing={visit.requests.missing} />
           <Numbers market={market} />
           <Gates market={market} visitor={visit.visitor} />
         </>

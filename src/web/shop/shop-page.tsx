@@ -8,6 +8,7 @@ import { type Judgement, textOf } from "../sentences/sentence.ts";
 import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { MissingPart } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -184,7 +185,7 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
       {question?.explained}
       <Notes {...page} />
       {total === 0 && found.more !== undefined ? (
-        <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(view, asOf)} />
+        <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(page)} />
       ) : null}
       <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
         <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
@@ -203,9 +204,7 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
 const Notes = ({ view, found, missing }: ShownShop): JSX.Element => (
   <>
     {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
-    {missing.map(({ name, reason }) => (
-      <Note key={name}>{`Missing: ${name}. ${reason}`}</Note>
-    ))}
+    <MissingParts missing={missing} />
     {(found.answer?.meta.unmatched ?? [])
       .filter(({ parameter }) => view[parameter] !== undefined)
       .map(({ parameter, value, did_you_mean: meant }) => (
@@ -273,9 +272,11 @@ const ChangeTitle = ({ title }: { readonly title: string }): JSX.Element => {
   );
 };
 
-/** Returns the page that saves a search. */
-const savePath = (view: ViewParameters, asOf: string): string =>
-  `/dashboard/searches?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}`;
+/** Returns the form that saves a search. */
+const savePath = ({ view, found, asOf }: ShownShop): string => {
+  const name = spokenSearch(view, namesOf(found)) ?? "All cars";
+  return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
+};
 
 const orders: readonly (readonly [value: string, text: string])[] = [
   ["price", "Lowest price"],
@@ -291,7 +292,7 @@ const orders: readonly (readonly [value: string, text: string])[] = [
 
 /** The chips: what is filtered, or what to begin with; the views and the order of the cars. */
 const ShopChips = (page: ShownShop): JSX.Element => {
-  const { view, found, asOf } = page;
+  const { view, found } = page;
   const chosen = chosenFilters(view, namesOf(found));
   const isFiltered = chosen.length > 0;
   const chips: readonly Chip[] = isFiltered
@@ -315,7 +316,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
           ) : null}
           <span class="ends">
             {isFiltered && isJudged(view) ? (
-              <a class="chip" href={savePath(view, asOf)}>
+              <a class="chip" href={savePath(page)}>
                 Tell me of new ones
               </a>
             ) : null}
