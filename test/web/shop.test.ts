@@ -96,6 +96,18 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
   );
 });
 
+test("a search is said in words, its median with its bound, and a town by its name", async () => {
+  const filters =
+    "inventory_type=used,certified&body_type=SUV&max_price=30000&keywords=clean_title,branded&features=sunroof";
+  const page = await text(`/shop?${filters}`);
+  assert.match(page, /Used SUVs to \$30,000 with sunroof, clean title, no branded title\./);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&${filters}`);
+  const median = Math.round(data.stats.price?.median ?? 0).toLocaleString("en-US");
+  if (data.total > 24) assert.ok(page.includes(`median price, within your bound $${median}`), page.slice(0, 900));
+  for (const text of ["Clean title", "Hide branded titles", "Sunroof"])
+    assert.ok(page.includes(`${text}, remove`), text);
+});
+
 test("a sold car and one of a past day have no judgement, and a branded title stands where a rating would", async () => {
   for (const query of ["inventory_status=sold", "snapshot_date=2026-11-15"]) {
     const page = await text(`/shop?${query}&value_rating=great&sort=value`);

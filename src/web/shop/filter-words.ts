@@ -167,11 +167,15 @@ export function spokenSearch(view: ViewParameters, names: ViewNames = {}): strin
   if (filters.length === 0) return undefined;
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
-    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1));
+    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1))
+    .map((words) => words.replace("hide branded titles", "no branded title"));
   return searchWords({ ...spokenOf(view, names), others });
 }
 
-function spokenOf(view: ViewParameters, { facets, place }: ViewNames): SearchedCars {
+/** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
+const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
+
+function spokenOf(view: ViewParameters, { place }: ViewNames): SearchedCars {
   const numberOf = (name: string): number | undefined => {
     const value = Number(view[name] ?? Number.NaN);
     return Number.isFinite(value) ? value : undefined;
@@ -185,14 +189,14 @@ function spokenOf(view: ViewParameters, { facets, place }: ViewNames): SearchedC
     makes: listOf(view, "make"),
     models: listOf(view, "model"),
     bodies: listOf(view, "body_type"),
-    features: listOf(view, "features").map((value) => valueName("features", value, facets)),
+    features: listOf(view, "features").map(insideSentence),
     minYear: numberOf("min_year") ?? years[0],
     maxYear: numberOf("max_year") ?? years.at(-1),
     minPrice: numberOf("min_price"),
     maxPrice: numberOf("max_price"),
     minMiles: numberOf("min_mileage"),
     maxMiles: numberOf("max_mileage"),
-    place: place ?? (view.postal_code === undefined ? view.state : `ZIP code ${view.postal_code}`),
+    place: view.postal_code === undefined ? view.state : (place ?? `ZIP code ${view.postal_code}`),
     radius: view.postal_code === undefined ? undefined : numberOf("radius"),
   };
 }

@@ -22,7 +22,7 @@ import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { placeOf } from "./search.ts";
+import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
 import { type ViewParameters, viewPath } from "./view.ts";
 
@@ -120,7 +120,7 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
       "best prices",
       search({ ...near, value_rating: "great" }, { sort: "value", fields, limit: String(parkedMax) }),
     ),
-    placeOf(requests, near),
+    zipPlace(requests, near),
   ]);
   return {
     all: all.data,

@@ -57,7 +57,7 @@ export async function findView(context: SearchContext, view: ViewParameters): Pr
   const [facets, within, place] = await Promise.all([
     countViewFacets(requests, view, asOf),
     isCountedApart(view, total > answer.data.length) ? countWithin(context, view) : undefined,
-    placeOf(requests, view),
+    zipPlace(requests, view),
   ]);
   const names: ViewNames = { facets, place };
   const more = total < sparseCars ? await moreCarsOf(context, view, { names, found: answer.data, total }) : undefined;
@@ -109,7 +109,7 @@ async function countWithin({ requests, asOf }: SearchContext, view: ViewParamete
 }
 
 /** Returns the place of a view's ZIP code: `Tacoma, WA`; undefined if it is unknown. */
-export async function placeOf(
+export async function zipPlace(
   requests: PageRequests,
   { postal_code: zip }: ViewParameters,
 ): Promise<string | undefined> {
