@@ -168,7 +168,7 @@ export function spokenSearch(view: ViewParameters, names: ViewNames = {}): strin
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
     .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1))
-    .map((words) => words.replace("hide branded titles", "no branded title"));
+    .map((words) => words.replace(/hide branded titles/i, "no branded title"));
   return searchWords({ ...spokenOf(view, names), others });
 }
 
