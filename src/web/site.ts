@@ -21,7 +21,7 @@ import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx
 import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
-import { addDocsRoutes } from "./docs/docs-routes.tsx";
+import { addBuildRoutes } from "./build/build-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
@@ -58,7 +58,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
       await services.current.use(async ({ manifest }) => showCurrency(manifest.currency));
     return next();
   });
-  addDocsRoutes(router, services);
+  addBuildRoutes(router, services);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);

@@ -34,6 +34,7 @@ const startSettings = {
   ...serviceSettings,
   listings: { ...marketSettings.listings, default: demo.listings },
   days: { ...marketSettings.days, default: demo.days },
+  sqlDeadlineMs: { ...serviceSettings.sqlDeadlineMs, default: 10_000, shownDefault: "10" },
 };
 
 type StartValues = ValuesOf<typeof startSettings>;
@@ -49,7 +50,8 @@ export const startCommand = (): Command =>
       await requireStartable(settings);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
-      await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));
+      const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
+      await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */

@@ -1,5 +1,4 @@
-/** The pages of the docs in their groups: guides of `docs/` and operations of the document. */
-import { document } from "../../contract/document.ts";
+/** The pages of Build in their groups: operations of the document, by what one does with them, and guides of `docs/`. */
 import { guides } from "./guides.ts";
 import { operationDocs } from "./operation-docs.ts";
 
@@ -16,6 +15,25 @@ interface DocsGroup {
 export const conventionsPath = "/docs/conventions";
 export const errorsPath = "/docs/errors";
 
+/** The tags of the operations of each group; the last group has all others too. */
+const groupedTags = [
+  ["Find", "Listings Vehicles Dealers Suggestions Evidence"],
+  ["Count", "Facets Groups Trends"],
+  ["Value", "Valuations Fit"],
+  ["Follow", "Changes Searches Exports Statements Usage Document"],
+] as const;
+
+const lastGroup = "Follow";
+
+/** Returns the group of an operation, by its tag. */
+export const groupOfTag = (tag: string): string =>
+  groupedTags.find(([, tags]) => tags.split(" ").includes(tag))?.[0] ?? lastGroup;
+
+export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) => ({
+  title,
+  links: operationDocs.filter(({ tag }) => groupOfTag(tag) === title),
+}));
+
 /** The guides of the groups, by name; all others are in the last group. */
 const groupedGuides = {
   start: "getting-started first-feed how-it-works troubleshooting",
@@ -28,12 +46,8 @@ const guidesNamed = (names: string): readonly DocsLink[] =>
 
 const isGrouped = (name: string): boolean => Object.values(groupedGuides).join(" ").split(" ").includes(name);
 
-export const docsGroups: readonly DocsGroup[] = [
+export const guideGroups: readonly DocsGroup[] = [
   { title: "Start", links: guidesNamed(groupedGuides.start) },
-  ...document.tags.map(({ name }) => ({
-    title: name,
-    links: operationDocs.filter(({ tag }) => tag === name),
-  })),
   {
     title: "Reference",
     links: [
