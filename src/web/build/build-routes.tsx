@@ -122,10 +122,10 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
   });
 }
 
-/** Returns the fields of an address. Refuses control characters, except those of a body. */
+/** Returns the fields of an address. Refuses control characters. */
 function fieldsOf({ querystring }: RequestContext): URLSearchParams {
   const fields = new URLSearchParams(querystring);
-  requirePlainText([...fields].filter(([name]) => name !== "body"));
+  requirePlainText([...fields]);
   return fields;
 }
 

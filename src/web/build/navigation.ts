@@ -1,4 +1,5 @@
 /** The pages of Build in their groups: operations of the document, by what one does with them, and guides of `docs/`. */
+import type { OperationId } from "../../contract/types.ts";
 import { guides } from "./guides.ts";
 import { operationDocs } from "./operation-docs.ts";
 
@@ -29,9 +30,39 @@ const lastGroup = "Follow";
 export const groupOfTag = (tag: string): string =>
   groupedTags.find(([, tags]) => tags.split(" ").includes(tag))?.[0] ?? lastGroup;
 
+/** The short names of operations in the list of pages; others have their titles. */
+const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
+  searchListingsByPage: "By page number",
+  getVin: "Look up a VIN",
+  getEvidence: "History of a VIN",
+  suggestFilters: "Suggest",
+  interpretQuestion: "Ask in words",
+  searchDealerListings: "Cars of a dealer",
+  getFacets: "Facets",
+  getGroups: "Groups",
+  getTrends: "Trends",
+  getListingComparables: "Comparables",
+  findComparables: "A described car",
+  valueVehicles: "Valuations",
+  getDepreciation: "Depreciation",
+  findFittingDealers: "Dealers that fit",
+  findFittingModels: "Models that fit",
+  listChanges: "Changes",
+  listSearches: "Saved searches",
+  createSearch: "Save a search",
+  deleteSearch: "Delete a search",
+  resumeSearch: "Resume a search",
+  exportListings: "Exports",
+  runSql: "SQL",
+  getUsage: "Usage",
+  getDocument: "The document",
+};
+
 export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) => ({
   title,
-  links: operationDocs.filter(({ tag }) => groupOfTag(tag) === title),
+  links: operationDocs
+    .filter(({ tag }) => groupOfTag(tag) === title)
+    .map((docs) => ({ path: docs.path, title: shortNames[docs.operation.id] ?? docs.title })),
 }));
 
 /** The guides of the groups, by name; all others are in the last group. */

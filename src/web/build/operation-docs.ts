@@ -138,9 +138,11 @@ export function valuesIn(
   fields: URLSearchParams,
 ): OperationValues {
   if (!parameters.some(({ name }) => fields.has(name)) && !fields.has("body")) return request;
-  const values = parameters.flatMap((parameter): readonly (readonly [DocumentedParameter, string])[] => {
-    const text = fields.get(parameter.name)?.trim() ?? "";
-    return text === "" ? [] : [[parameter, text]];
+  // In the order of the form.
+  const values = [...new Set(fields.keys())].flatMap((name): readonly (readonly [DocumentedParameter, string])[] => {
+    const parameter = parameters.find((one) => one.name === name);
+    const text = fields.get(name)?.trim() ?? "";
+    return parameter === undefined || text === "" ? [] : [[parameter, text]];
   });
   return { values, body: requestBody === undefined ? undefined : jsonIn(fields.get("body") ?? "") };
 }

@@ -35,7 +35,7 @@ interface OperationPageProps {
 
 export function operationPage(props: OperationPageProps): PageContent {
   const { docs, request, visitor, origin, key, fields, answer } = props;
-  const { path, title, tag, operation } = docs;
+  const { path, title, tag } = docs;
   const page = buildPage({
     path,
     title,
@@ -51,10 +51,6 @@ export function operationPage(props: OperationPageProps): PageContent {
           <OperationReference docs={docs} isOpen={props.isOpen} />
         </div>
         <div class="stack stick" id="code">
-          <p class="path">
-            <code>{`${operation.method.toUpperCase()} ${operation.path}`}</code>
-            {operation.deprecated ? <b> deprecated</b> : null}
-          </p>
           <SampleBox
             sampled={{ docs, request, origin, key }}
             language={fields.get("language") ?? ""}
@@ -119,6 +115,12 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
       <Prose text={docs.description} />
       <Spec
         facts={[
+          [
+            "Request",
+            <code key="request">
+              {`${docs.operation.method.toUpperCase()} ${docs.operation.path}${docs.operation.deprecated ? ", deprecated" : ""}`}
+            </code>,
+          ],
           [
             "Scope of the key",
             docs.operation.scope === undefined ? "none, and no key" : <code>{docs.operation.scope}</code>,

@@ -28,7 +28,7 @@ const groups: readonly (readonly [title: string, pattern: RegExp])[] = [
 
 /** The parameters that most requests have, in the order of the form. */
 const usual =
-  "q facets group_by metric interval vin make model year max_price postal_code radius inventory_type keywords sort limit".split(
+  "q facets group_by metric interval vin make model max_price postal_code radius inventory_type keywords sort limit".split(
     " ",
   );
 
@@ -53,7 +53,7 @@ export const ParameterForm = ({ docs, request, visitor, wanted }: ParameterFormP
   const body = operation.requestBody;
   const bodySize = Object.keys(body?.properties ?? {}).length;
   const field = (parameter: DocumentedParameter) => (
-    <ParameterField key={parameter.name} parameter={parameter} value={valueOf(parameter, request)} />
+    <ParameterField key={parameter.name} parameter={parameter} value={textOf(parameter, request)} />
   );
   return (
     <form class="stack" id={formId} action={path} method={visitor === undefined ? "get" : "post"} data-request>
@@ -148,7 +148,7 @@ const hasWords =
   ({ name, description = "" }: DocumentedParameter): boolean =>
     `${name} ${description}`.toLowerCase().includes(wanted.toLowerCase());
 
-const valueOf = ({ name }: DocumentedParameter, { values }: OperationValues): string =>
+const textOf = ({ name }: DocumentedParameter, { values }: OperationValues): string =>
   values.find(([parameter]) => parameter.name === name)?.[1] ?? "";
 
 interface ParameterFieldProps {
@@ -171,8 +171,7 @@ const ParameterField = ({ parameter, value }: ParameterFieldProps): JSX.Element 
         </label>{" "}
         <small title={constraintText(schema)}>{shortType(parameter)}</small>
         {required === true ? <small> · required</small> : null}
-        <Prose text={description} />
-        {schema.type !== "array" || values.length === 0 ? null : <Values values={values} />}
+        <Description text={description} values={schema.type === "array" ? values : []} />
       </div>
       {choices === undefined ? (
         <input
@@ -195,14 +194,33 @@ const ParameterField = ({ parameter, value }: ParameterFieldProps): JSX.Element 
   );
 };
 
-const Values = ({ values }: { readonly values: readonly unknown[] }): JSX.Element => {
+interface DescriptionProps {
+  readonly text: string | undefined;
+  /** The values that a list can have. */
+  readonly values: readonly unknown[];
+}
+
+/** A description of at most this many characters is shown whole. */
+const shortTextMax = 110;
+
+/** A description: its first sentence, and the rest to unfold if it is long; few values beside it, many below. */
+const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
+  const first = text.length <= shortTextMax ? text : (/^.*?[.:](?=\s|$)/s.exec(text)?.[0] ?? text);
+  const rest = text.slice(first.length).trim();
   const shown = values.map((value) => <code key={String(value)}>{String(value)}</code>);
-  if (values.length <= listedValuesMax) return <p class="values">{shown}</p>;
+  const hasMany = values.length > listedValuesMax;
   return (
-    <details>
-      <summary>{values.length} values</summary>
-      <p class="values">{shown}</p>
-    </details>
+    <>
+      <Prose text={first.replace(/:$/, ".")} />
+      {hasMany || values.length === 0 ? null : <p class="values">{shown}</p>}
+      {rest === "" && !hasMany ? null : (
+        <details>
+          <summary>{hasMany ? `${values.length} values` : "More"}</summary>
+          {rest === "" ? null : <Prose text={rest} />}
+          {hasMany ? <p class="values">{shown}</p> : null}
+        </details>
+      )}
+    </>
   );
 };
 

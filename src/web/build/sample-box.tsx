@@ -20,7 +20,7 @@ export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JS
   const chosen = samples.find(({ name }) => name === language) ?? samples[0];
   return (
     <div class="codebox sample">
-      <header role="group" aria-label="Language of the sample">
+      <header>
         {samples.map(({ name }) => (
           <label key={name}>
             <input class="vh" type="radio" name="language" value={name} form={formId} checked={name === chosen?.name} />

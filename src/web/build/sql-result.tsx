@@ -269,7 +269,8 @@ const SortButton = ({
 function sortedBy(rows: readonly ResultRow[], column: string, isDescending: boolean): readonly ResultRow[] {
   const sign = isDescending ? -1 : 1;
   return rows.toSorted((one, other) => {
-    const [value, next] = [one[column], other[column]];
+    const value = one[column];
+    const next = other[column];
     if (value === null || next === null) return Number(value === null) - Number(next === null);
     if (typeof value === "number" && typeof next === "number") return sign * (value - next);
     return sign * String(value).localeCompare(String(next));
