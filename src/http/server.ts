@@ -176,6 +176,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     readiness,
     demoAccountId: hasDemo ? options.demoAccountId : undefined,
     demoKey: hasDemo ? options.demoKey : undefined,
+    queue: options.queue,
     isExplorerFree: options.isExplorerFree ?? false,
     photos: options.photos ?? "off",
     sourceMappings: options.sourceMappings,

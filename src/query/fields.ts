@@ -22,23 +22,27 @@ const allFields: readonly ListingField[] = vocabulary("searchListings", "fields"
   (field) => field !== "default",
 );
 
-/** Fields that `default` does not include. */
+/** Fields that `default` does not include in an export. */
 const optInFields: readonly string[] = [...tokensNames, "pricing", ...extensionNames];
+
+/** Fields that `default` does not include in a page. */
+const optInPageFields: readonly string[] = [...optInFields, "keywords"];
 
 /** Returns the fields of a page that parameter `fields` selects, in response order. */
 export const resolveFields = (requested: readonly ListingField[]): readonly ListingField[] =>
-  fieldsAmong(allFields, requested);
+  fieldsAmong(allFields, requested, optInPageFields);
 
 /** Returns those of all fields that parameter `fields` selects. `id` and `vin` are always included. */
 export function fieldsAmong<Field extends string>(
   all: readonly Field[],
   requested: readonly (Field | "default")[],
+  optIn = optInFields,
 ): readonly Field[] {
   const isServed = (field: Field): boolean =>
     field === "id" ||
     field === "vin" ||
     requested.includes(field) ||
-    (requested.includes("default") && !optInFields.includes(field));
+    (requested.includes("default") && !optIn.includes(field));
   return all.filter(isServed);
 }
 

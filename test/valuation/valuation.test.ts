@@ -5,8 +5,11 @@ import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { integerLiteral } from "../../src/db/sql.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
+import { ratings } from "../../src/listing/schema.ts";
 import { describedOfListing, subjectColumns } from "../../src/query/valuation/subject.ts";
-import { nearness, ratingOf, ratings, rules } from "../../src/valuation/rules.ts";
+import { nearness, ratingOf, rules } from "../../src/valuation/rules.ts";
+import { extentOf } from "../support/extent.ts";
+import { fetchListings } from "../support/http/paging.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { openVersion } from "../support/versions.ts";
@@ -95,18 +98,27 @@ test("ratings follow from prices and intervals, are counted, found and sorted", 
     const path = `/v1/listings?value_rating=${rating.toUpperCase()}&limit=1&fields=value_rating`;
     assert.equal((await client.getBody("searchListings", path)).pagination.total, count);
   }
-  const path = "/v1/listings?sort=value&limit=100&fields=price,market_value";
-  const page = (await client.getBody("searchListings", path)).data;
-  const best = valued
-    .filter((row) => row.value_rating !== null)
-    .map((row) => Number(row.price) / Number(row.market_value))
-    .sort((one, other) => one - other)
-    .slice(0, 100);
-  assert.deepEqual(
-    page.map(({ price, market_value }) => Number(price) / Number(market_value)),
-    best,
-  );
 });
+
+const orders = [
+  ["value", "great,good,fair,high"],
+  ["-value", "high,fair,good,great"],
+] as const;
+
+for (const [sort, order] of orders)
+  test(`sort=${sort} orders by rating, ${order}, then by the price relative to the value; listings without a rating come last`, async () => {
+    const listings = await fetchListings(client, `sort=${sort}&fields=price,market_value,value_rating`, 100);
+    assert.equal(listings.length, active.length);
+    const keys = listings.map(({ value_rating: rating, price, market_value: value }) => ({
+      group: rating == null ? 4 : order.split(",").indexOf(rating),
+      ratio: rating == null ? 0 : (sort === "value" ? 1 : -1) * (Number(price) / Number(value)),
+    }));
+    assert.deepEqual(new Set(keys.map(({ group }) => group)), new Set([0, 1, 2, 3, 4]));
+    assert.deepEqual(
+      keys,
+      keys.toSorted((one, other) => one.group - other.group || one.ratio - other.ratio),
+    );
+  });
 
 test("prices at either end of the interval are within it: not great, and not high", async () => {
   const subject = active.find((row) => row.inventory_type === "used" && row.value_step === "trim") ?? assert.fail();
@@ -204,9 +216,9 @@ function assertComparables(subject: Row, { valuation, summary, comparables }: Co
 
 test("comparables are the nearest listings by the documented distance, with their adjusted prices", async () => {
   const subjects = priced.filter(
-    ({ id }, index) => index % 97 === 0 && valuations.get(String(id))?.market_value != null,
+    ({ id }, index) => index % extentOf(194, 97) === 0 && valuations.get(String(id))?.market_value != null,
   );
-  assert.ok(subjects.length > 15);
+  assert.ok(subjects.length > extentOf(7, 15));
   for (const subject of subjects) {
     const path = `/v1/listings/${subject.id}/comparables?limit=60`;
     const { data } = await client.getBody("getListingComparables", path);
@@ -264,7 +276,7 @@ function describedAs(row: Row, description: (typeof descriptions)[number]): read
 
 for (const description of descriptions)
   test(`a vehicle that is described by ${description} has the value and interval of the oracle`, async () => {
-    const rows = priced.filter(({ is_branded }, index) => is_branded !== true && index % 53 === 0);
+    const rows = priced.filter(({ is_branded }, index) => is_branded !== true && index % extentOf(106, 53) === 0);
     const outcomes = new Set<string>();
     for (const row of rows) {
       const [path, vehicle] = describedAs(row, description);

@@ -132,6 +132,8 @@ export interface SourceMappings {
 /** The services that the web application and the agent server use. */
 export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission" | "webhookFault"> {
   readonly publicUrl: string | undefined;
+  /** The queue that sources are fetched into beside the service. */
+  readonly queue: string | undefined;
   /** The account that browsers on this machine open without a password, and its key, which they see. */
   readonly demoAccountId: string | undefined;
   readonly demoKey: string | undefined;

@@ -130,3 +130,35 @@ export async function refusedRows(
         WHERE delivery_date = DATE ${literal(day)} AND dealer_id = ${dealer} AND outcome = 'rejected' ORDER BY file, "row", field LIMIT ${integerLiteral(limit)}`,
   );
 }
+
+/** A file that brought a feed with a problem. */
+export interface ProblemFile {
+  /** Its name in the delivery. */
+  readonly file: string;
+  /** The first of its rows that were refused or held, or of the rows of a collapsed feed; and how many there are. */
+  readonly firstRow: number;
+  readonly rows: number;
+}
+
+/** Returns the files of the feeds of some dealers on a day that have refused or held rows, or whose rows collapsed, by dealer. */
+export async function problemFiles(
+  source: QualitySource,
+  { dealers, day }: { readonly dealers: readonly string[]; readonly day: string },
+): Promise<ReadonlyMap<string, readonly ProblemFile[]>> {
+  const files = filesOfDays(source.manifest.tables.rejects, [day]);
+  const rows = await source.rowsFrom(
+    files,
+    sql`SELECT dealer_id, file, min("row")::DOUBLE AS first_row,
+               coalesce(max("value"::INTEGER) FILTER (outcome = 'collapsed'), count(DISTINCT "row"))::INTEGER AS "rows"
+        FROM (${rowsOfFiles("rejects", files, source.folder)})
+        WHERE delivery_date = DATE ${literal(day)} AND dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND outcome IN ('rejected', 'held', 'collapsed')
+        GROUP BY dealer_id, file ORDER BY dealer_id, file`,
+  );
+  const found = new Map<string, ProblemFile[]>();
+  for (const row of rows) {
+    const file = { file: textIn(row, "file"), firstRow: integerIn(row, "first_row"), rows: integerIn(row, "rows") };
+    const dealer = textIn(row, "dealer_id");
+    found.set(dealer, [...(found.get(dealer) ?? []), file]);
+  }
+  return found;
+}

@@ -5,7 +5,14 @@ import { life } from "../../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "../../serving/feed-records.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type DeliveredDay, hasFailed, lastDays } from "../../serving/published-day.ts";
-import { type CalendarFeed, type FeedCalendar, feedCalendar, refusedRows } from "./calendar.ts";
+import {
+  type CalendarFeed,
+  type FeedCalendar,
+  feedCalendar,
+  type ProblemFile,
+  problemFiles,
+  refusedRows,
+} from "./calendar.ts";
 
 /** How many dealers are shown: at first, and of all; and how many refused rows of a feed. */
 const fewDealers = 16;
@@ -29,6 +36,8 @@ export interface FeedProblem {
   readonly state: CalendarFeed["state"];
   readonly reason: string;
   readonly command: string;
+  /** The files that brought the feed, with their rows; none of a feed that is absent or empty. */
+  readonly files: readonly ProblemFile[];
 }
 
 export interface FeedDetails {
@@ -71,20 +80,22 @@ export async function feedOverview(version: LakeVersion, request: OverviewReques
   if (ownValue(published, day) === undefined) throw refuse("not_found", { what: "ingested day", id: day });
   const nameOf = (id: string): string => version.dealers.nameOf(id) ?? id;
   const [summary] = await version.feeds.summaries([asOf]);
+  const problems = calendar.dealers.flatMap(({ dealerId, feeds }) =>
+    feeds.filter((feed) => feed.day === asOf).flatMap((feed) => problemOf(feed, dealerId, nameOf(dealerId))),
+  );
+  const files = await problemFiles(version, { dealers: problems.map(({ dealerId }) => dealerId), day: asOf });
   return {
     days,
     calendar,
     summary,
     failed: days.filter((one) => hasFailed(known, one)),
     names: new Map(calendar.dealers.map(({ dealerId }) => [dealerId, nameOf(dealerId)])),
-    problems: calendar.dealers.flatMap(({ dealerId, feeds }) =>
-      feeds.filter((feed) => feed.day === asOf).flatMap((feed) => problemOf(feed, dealerId, nameOf(dealerId))),
-    ),
+    problems: problems.map((problem) => ({ ...problem, files: files.get(problem.dealerId) ?? [] })),
     feed: dealer === undefined ? undefined : await feedDetails(version, { dealer, day, days, name: nameOf(dealer) }),
   };
 }
 
-function problemOf(feed: CalendarFeed, dealerId: string, name: string): readonly FeedProblem[] {
+function problemOf(feed: CalendarFeed, dealerId: string, name: string): readonly Omit<FeedProblem, "files">[] {
   const { day, state, vins, refused, last } = feed;
   const problem = { dealerId, name, day, state, command: `carquet quality ${day} --dealer ${dealerId}` };
   switch (state) {

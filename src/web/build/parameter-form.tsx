@@ -118,7 +118,9 @@ const SendButton = ({ docs, request, visitor }: Omit<ParameterFormProps, "wanted
     );
   return (
     <button type="submit" class="btn main">
-      {micros === undefined || visitor.isOpen ? "Send" : `Send for ${usd(micros)} ${docs.unit.replace("each", "per")}`}
+      {micros === undefined || visitor.isOpen
+        ? "Send"
+        : `Send for ${usd(micros)} ${docs.unit.replace("each", "per")}`.trim()}
     </button>
   );
 };
@@ -205,13 +207,13 @@ const shortTextMax = 110;
 
 /** A description: its first sentence, and the rest to unfold if it is long; few values beside it, many below. */
 const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
-  const first = text.length <= shortTextMax ? text : (/^.*?[.:](?=\s|$)/s.exec(text)?.[0] ?? text);
+  const first = text.length <= shortTextMax ? text : (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text);
   const rest = text.slice(first.length).trim();
   const shown = values.map((value) => <code key={String(value)}>{String(value)}</code>);
   const hasMany = values.length > listedValuesMax;
   return (
     <>
-      <Prose text={first.replace(/:$/, ".")} />
+      <Prose text={first} />
       {hasMany || values.length === 0 ? null : <p class="values">{shown}</p>}
       {rest === "" && !hasMany ? null : (
         <details>

@@ -22,6 +22,8 @@ export type Mark =
       readonly color?: ChartColor;
       readonly isDashed?: boolean;
       readonly text?: string;
+      /** Puts the text of a vertical rule beside it, below the texts of others. */
+      readonly side?: "start" | "end";
     }
   /** A series: interrupted where a value is unknown. It starts with an open dot, and ends in a filled one with its name and value. */
   | {
@@ -33,6 +35,8 @@ export type Mark =
       readonly isStepped?: boolean;
       readonly hasArea?: boolean;
       readonly isUnfinished?: boolean;
+      /** Whether it is fitted: without dots at its ends. */
+      readonly isFitted?: boolean;
     }
   /** A range of a series, from a low to a high value. */
   | {
@@ -59,6 +63,8 @@ export type Mark =
       readonly color: ChartColor;
       readonly look?: "open" | "filled" | "bubble" | "faint";
       readonly name?: string;
+      /** Lines that stand above it. */
+      readonly above?: readonly string[];
     } & Linked)
   /** Dots that stand on the base, those of nearly one value above each other. */
   | {
@@ -165,7 +171,8 @@ interface MarkProps<Name extends Mark["mark"]> {
   readonly plot: Plot;
 }
 
-const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: MarkProps<"rule">): JSX.Element => {
+const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
+  const { x, y, color = "line", isDashed = false, text, side } = mark;
   const at = x === undefined ? { x1: plot.left, x2: plot.right } : { x1: px(plot.x(x)), x2: px(plot.x(x)) };
   const level = y === undefined ? { y1: plot.top, y2: plot.bottom } : { y1: px(plot.y(y)), y2: px(plot.y(y)) };
   const width = x === undefined || color === "line" || color === "field" ? 1 : 2;
@@ -180,9 +187,9 @@ const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: 
       />
       {text === undefined ? null : (
         <Label
-          x={x === undefined ? plot.right : plot.x(x)}
-          y={y === undefined ? plot.top - 6 : plot.y(y) - 6}
-          anchor={x === undefined ? "end" : "middle"}
+          x={x === undefined ? plot.right : plot.x(x) + (side === "start" ? 7 : side === "end" ? -7 : 0)}
+          y={y === undefined ? plot.top + (side === undefined ? -6 : 8) : plot.y(y) - 6}
+          anchor={x === undefined ? "end" : (side ?? "middle")}
           color={color}
         >
           {text}
@@ -193,7 +200,7 @@ const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: 
 };
 
 const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
-  const { points, color, isStepped = false, hasArea = false, isUnfinished = false } = mark;
+  const { points, color, isStepped = false, hasArea = false, isUnfinished = false, isFitted = false } = mark;
   const known = points.filter((point): point is readonly [number, number] => point[1] !== null);
   const first = known[0];
   const last = known.at(-1);
@@ -213,15 +220,19 @@ const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
       {isUnfinished ? (
         <path d={linePath(points.slice(-2), plot, isStepped)} {...stroke} stroke-dasharray="2 4" />
       ) : null}
-      <circle
-        cx={px(plot.x(first[0]))}
-        cy={px(plot.y(first[1]))}
-        r="3"
-        fill="var(--sheet)"
-        stroke={paintOf(color)}
-        stroke-width="2"
-      />
-      <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paintOf(color)} />
+      {isFitted ? null : (
+        <>
+          <circle
+            cx={px(plot.x(first[0]))}
+            cy={px(plot.y(first[1]))}
+            r="3"
+            fill="var(--sheet)"
+            stroke={paintOf(color)}
+            stroke-width="2"
+          />
+          <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paintOf(color)} />
+        </>
+      )}
     </>
   );
 };
@@ -231,7 +242,8 @@ function linePath(points: readonly Point[], plot: Plot, isStepped: boolean): str
   return points
     .map(([x, y], index) => {
       if (y === null) return "";
-      const [left, top] = [px(plot.x(x)), px(plot.y(y))];
+      const left = px(plot.x(x));
+      const top = px(plot.y(y));
       if ((points[index - 1]?.[1] ?? null) === null) return `M${left} ${top}`;
       return isStepped ? `H${left}V${top}` : `L${left} ${top}`;
     })
@@ -290,10 +302,11 @@ const Bar = ({ mark: { x, y, color = "petrol2", above, ...link }, plot }: MarkPr
 const dotStroke = 1.8;
 
 const Dot = ({
-  mark: { x, y, r = 5.4, color, look = "filled", name, ...link },
+  mark: { x, y, r = 5.4, color, look = "filled", name, above = [], ...link },
   plot,
 }: MarkProps<"dot">): JSX.Element => {
-  const [left, top] = [plot.x(x), plot.y(y)];
+  const left = plot.x(x);
+  const top = plot.y(y);
   const opacity = { bubble: color === "coral" ? 0.85 : 0.3, faint: 0.45, filled: undefined, open: undefined }[look];
   // The name stands at the side where there is room.
   const isAtEnd = left + r + 8 + (name ?? "").length * 7 > plot.right + 20;
@@ -318,6 +331,17 @@ const Dot = ({
           {name}
         </Label>
       )}
+      {above.map((line, index) => (
+        <Label
+          key={line}
+          x={Math.min(Math.max(left, plot.left + line.length * 3.5), plot.right - line.length * 3.5)}
+          y={top - r - 10 - 16 * (above.length - 1 - index)}
+          anchor="middle"
+          color={color}
+        >
+          {line}
+        </Label>
+      ))}
     </Link>
   );
 };

@@ -93,7 +93,7 @@ export function Input({ name, field, account }: InputProps): JSX.Element | null 
         <input type="checkbox" name={name} /> {label}
       </label>
     );
-  const value = account && proposed?.(account);
+  const value = typeof proposed === "string" ? proposed : account && proposed?.(account);
   const isNeeded = isRequired || proposed !== undefined;
   return <Field label={label} name={name} value={value} inputMode={inputMode} required={isNeeded} />;
 }

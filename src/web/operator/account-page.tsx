@@ -10,9 +10,8 @@ import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts
 import { integerIn, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { EntryTable } from "../account/entry-table.tsx";
-import { KeyTable } from "../account/key-table.tsx";
-import { statusText } from "../account/money-page.tsx";
+import { EntryTable } from "../account/charges.tsx";
+import { KeyTable } from "../account/keys.tsx";
 import { Block, Code, DataTable, Figures, Notice } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { signedAmount, text, time, usd } from "../shell/format.ts";
@@ -20,6 +19,7 @@ import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { ChangeForms, CommandText, formChanges } from "./account-changes.tsx";
+import { statusText } from "./account-status.ts";
 import { AuditTable } from "./audit-page.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
@@ -51,14 +51,15 @@ export const accountPage =
         <CreditTable credits={credits} account={account} visitor={visitor} />
         <Block id="keys" title="Keys">
           <KeyTable
-            label="Keys"
+            label="All keys"
             keys={keys}
+            today={dayOf(nowMs)}
             endOf={({ keyId }) => <a href={`${path}/${accountId}/keys-revoke?keyId=${keyId}`}>Revoke…</a>}
           />
           <CommandText name="keys revoke" />
         </Block>
         <Block id="entries" title="Last entries">
-          <EntryTable entries={entries} keys={keys} />
+          <EntryTable entries={entries} keys={keys} today={dayOf(nowMs)} />
         </Block>
         <Block id="records" title="Last changes">
           <AuditTable records={records} />

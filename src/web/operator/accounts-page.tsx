@@ -5,7 +5,6 @@ import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes } from "../../accounts/administration/changes.ts";
 import { monthOf } from "../../accounts/clock.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { statusText } from "../account/money-page.tsx";
 import { Field } from "../components/field.tsx";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
@@ -15,6 +14,7 @@ import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { CommandText, Input } from "./account-changes.tsx";
 import { linkPage } from "./account-page.tsx";
+import { statusText } from "./account-status.ts";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/accounts";

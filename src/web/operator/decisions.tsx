@@ -1,6 +1,7 @@
 /** What waits for a decision of an operator, each with the command that acts on it. */
 import type { ComponentChildren, JSX } from "preact";
-import type { IngestRecord, ReleasedFeed } from "../../lake/ingest-record.ts";
+import { type FeedDecision, isSameFeed } from "../../lake/feed-decisions.ts";
+import type { IngestRecord } from "../../lake/ingest-record.ts";
 import type { FeedOverview, FeedProblem } from "../../query/quality/feed-overview.ts";
 import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, time } from "../shell/format.ts";
@@ -10,7 +11,7 @@ import type { Visitor } from "../shell/visitor.ts";
 interface DecisionsProps {
   readonly overview: FeedOverview;
   readonly lastIngest: IngestRecord | undefined;
-  readonly released: readonly ReleasedFeed[];
+  readonly decisions: readonly FeedDecision[];
   readonly visitor: Visitor;
 }
 
@@ -62,14 +63,14 @@ const Item = ({ name, state, command, children }: ItemProps): JSX.Element => (
   </li>
 );
 
-interface ProblemProps extends Pick<DecisionsProps, "visitor" | "released"> {
+interface ProblemProps extends Pick<DecisionsProps, "visitor" | "decisions"> {
   readonly problem: FeedProblem;
 }
 
-const Problem = ({ problem: { dealerId, day, name, state, reason, command }, visitor, released }: ProblemProps) => (
+const Problem = ({ problem: { dealerId, day, name, state, reason, command }, visitor, decisions }: ProblemProps) => (
   <Item name={name} state={state} command={command}>
     {reason} <a href={`/operator?${new URLSearchParams({ dealer: dealerId, day })}`}>See the feed</a>
-    {state !== "held" ? null : released.some((feed) => feed.dealer_id === dealerId && feed.day === day) ? (
+    {state !== "held" ? null : decisions.some((feed) => isSameFeed(feed, { dealer_id: dealerId, day })) ? (
       " Released: the dealer's next feed is compared with it."
     ) : (
       <Form visitor={visitor} action="/operator/release">

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { readReleasedFeeds } from "../../lake/ingest-record.ts";
-import { releaseHeldFeed } from "../../query/quality/checks.ts";
+import { readFeedDecisions } from "../../lake/feed-decisions.ts";
 import { type FeedOverview, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
+import { decideHeldFeed } from "../../sources/held-feeds.ts";
 import { type Figure, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
@@ -26,7 +26,7 @@ export const deliveriesPage =
     const day = query.get("day") ?? undefined;
     const weeks = query.get("weeks") === "12" ? 12 : 4;
     const overview = await current.use((version) => feedOverview(version, { weeks, dealers, dealer, day }));
-    const released = await readReleasedFeeds(exports.lake).catch(() => []);
+    const decisions = await readFeedDecisions(exports.lake).catch(() => []);
     const href = (changes: Readonly<Record<string, string>>): string =>
       `${path}?${new URLSearchParams({ ...Object.fromEntries(query), ...changes })}`;
     return operatorPage(
@@ -38,7 +38,7 @@ export const deliveriesPage =
         <Figures figures={await figuresOf(services, overview)} />
         <CalendarTable overview={overview} href={href} />
         <div class="halves">
-          <Decisions overview={overview} lastIngest={freshness.lastIngest} released={released} visitor={visitor} />
+          <Decisions overview={overview} lastIngest={freshness.lastIngest} decisions={decisions} visitor={visitor} />
           {overview.feed === undefined ? null : <FeedPanel feed={overview.feed} />}
         </div>
       </>,
@@ -99,7 +99,12 @@ export const releaseFeedByForm =
     const feed = { dealerId: fields.get("dealer") ?? "", day: fields.get("day") ?? "" };
     await current.use(async ({ feeds }) => {
       if (!feeds.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
-      return releaseHeldFeed(lake, feeds, feed);
+      return decideHeldFeed(
+        lake,
+        feeds,
+        { dealer_id: feed.dealerId, day: feed.day },
+        { decision: "release", at: new Date(administration.nowMs) },
+      );
     });
     await administration.change(visitor.identity.key.accountId, "release", feed);
     return { location: `${path}?released=${feed.dealerId}` };
