@@ -20,6 +20,7 @@ import {
   neutral,
   some,
   things,
+  thingsInWords,
 } from "./words.ts";
 
 /** The files of a day. A file that looks broken came too. */
@@ -92,6 +93,44 @@ export function morningVerdict(morning: Morning): Judgement {
         "rows refused",
       ),
       ...fact(linked(digits(morning.cars), hrefs?.cars), "cars read"),
+    ],
+  );
+}
+
+/** What the files of a day brought. */
+export interface DayReport {
+  readonly day: string;
+  readonly asOf: string;
+  readonly files: number;
+  readonly cars: number;
+  readonly refused: number;
+  readonly broken: number;
+  /** Values that became unknown, and unusual ones that were kept. */
+  readonly unknown: number;
+  readonly noted: number;
+}
+
+/** Returns the verdict of a day's report: `516 files came on Nov 19. 37 of 9,882 rows were refused.` */
+export function dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }: DayReport): Judgement {
+  const came = [`${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`];
+  const rows = cars + refused;
+  const lost =
+    rows === 0
+      ? undefined
+      : refused === 0
+        ? clause`${neutral("No row was refused")}.`
+        : clause`${attention(`${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`)}.`;
+  const looks =
+    broken === 0
+      ? undefined
+      : clause`${attention(`${things(broken, "file")} looked broken`)}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`;
+  return judgement(
+    joined([came, lost]),
+    joined([looks, rows === 0 ? undefined : ["A value that no rule accepts becomes unknown; its row stays."]]),
+    [
+      ...fact(digits(cars), "cars read"),
+      ...fact(digits(unknown), "values unknown"),
+      ...fact(digits(noted), "values noted"),
     ],
   );
 }
@@ -364,4 +403,19 @@ export function dryTitle(names: readonly string[]): string {
   if (names.length === 0) return "Every account has credit";
   const who = `${capital(inWords(names.length) ?? "")} ${agreeing(names.length, "account", "accounts")} may run dry`;
   return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
+}
+
+/** Returns the verdict of the log: `Three changes today.` `changes` is unknown on pages of older changes. */
+export function logVerdict(isEmpty: boolean, changes: MaybeNumber, isMore = false): Judgement {
+  const today =
+    changes === 0
+      ? "Nothing was changed today."
+      : (known(
+          changes,
+          (number) => `${capital(thingsInWords(number, "change") ?? "")}${isMore ? " or more" : ""} today.`,
+        ) ?? "Older changes.");
+  return judgement(
+    [isEmpty ? "Nothing was changed yet." : today],
+    ["Every change of an account, a feed or a mapping stands here, with who made it."],
+  );
 }
