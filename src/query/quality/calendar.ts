@@ -182,7 +182,7 @@ export async function problemFiles(
   const rows = await source.rowsFrom(
     files,
     sql`SELECT dealer_id, file, min("row")::DOUBLE AS first_row,
-               coalesce(max("value"::INTEGER) FILTER (outcome = 'collapsed'), count(DISTINCT "row"))::INTEGER AS "rows"
+               coalesce(max(try_cast("value" AS INTEGER)) FILTER (outcome = 'collapsed'), count(DISTINCT "row"))::INTEGER AS "rows"
         FROM (${rowsOfFiles("rejects", files, source.folder)})
         WHERE delivery_date = DATE ${literal(day)} AND dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND outcome IN ('rejected', 'held', 'collapsed')
         GROUP BY dealer_id, file ORDER BY dealer_id, file`,

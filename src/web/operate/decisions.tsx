@@ -74,6 +74,8 @@ const oddnessOf = (feed: FeedProblem) => ({
 const barWidth = 16;
 const barStep = 19;
 const barsHeight = 44;
+/** A day without a car still has a mark. */
+const heightMin = 1.5;
 
 /** The rows of a feed on each day as bars, the last one in the color of the subject. */
 const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; readonly days: readonly string[] }) => {
@@ -82,7 +84,7 @@ const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; 
   return (
     <svg viewBox="0 0 190 44" role="img" aria-label={`Cars of ${name} on ${days.length} days: ${vins.join(", ")}`}>
       {vins.map((number, index) => {
-        const height = Math.round((number / most) * 400) / 10;
+        const height = Math.max(heightMin, Math.round((number / most) * 400) / 10);
         return (
           <rect
             key={days[index]}

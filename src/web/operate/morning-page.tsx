@@ -34,14 +34,15 @@ export const morningPage =
   (services: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
     const { current, freshness, exports, queue, accounts } = services;
-    const [{ overview, nameOf, asOf }, decisions, health] = await Promise.all([
+    // Before the page's own statements run.
+    const health = await healthOf(services);
+    const [{ overview, nameOf, asOf }, decisions] = await Promise.all([
       current.use(async (version) => ({
         overview: await feedOverview(version, shownDays),
         nameOf: (dealer: string) => version.dealers.nameOf(dealer) ?? dealer,
         asOf: version.manifest.as_of,
       })),
       readFeedDecisions(exports.lake).catch((): readonly FeedDecision[] => []),
-      healthOf(services),
     ]);
     const decisionOf = (feed: FeedProblem) =>
       decisions.find((one) => isSameFeed(one, { dealer_id: feed.dealerId, day: feed.day }));
@@ -121,7 +122,13 @@ function verdictOf({ states, summaries }: FeedOverview, { broken, asOf, version,
 }
 
 /** Returns the health of the service, in the numbers of its sentence. */
-export async function healthOf({ current, freshness, exports, accounts }: SiteServices): Promise<ServiceHealth> {
+export async function healthOf({
+  current,
+  freshness,
+  exports,
+  accounts,
+  readiness,
+}: SiteServices): Promise<ServiceHealth> {
   const { dueAtMs } = freshness.report;
   return {
     ...(await diskOf(exports.lake)),
@@ -129,6 +136,7 @@ export async function healthOf({ current, freshness, exports, accounts }: SiteSe
     longestMs: current.runningStatements[0]?.ms,
     dueInMs: dueAtMs === null ? undefined : dueAtMs - accounts.administration.nowMs,
     hasFailed: freshness.hasFailed,
+    isDegraded: readiness().report.reasons.length > 0,
   };
 }
 
@@ -279,6 +287,9 @@ const RefusedRows = ({ feeds, query }: { readonly feeds: readonly FeedProblem[];
     </Sheet>
   );
 
+/** Formats the number above a bar, for which there is little room: `9.8K`. */
+const barText = (cars: number): string => (cars < 1000 ? count(cars) : `${(cars / 1000).toFixed(1)}K`);
+
 const CarsRead = ({ overview: { summaries, days }, asOf, query }: OverviewProps): JSX.Element => {
   const vinsOf = (day: string): number => summaries.find((one) => one.day === day)?.vins ?? 0;
   const before = summaries.filter(({ day }) => day !== asOf).map(({ vins }) => vins);
@@ -316,7 +327,7 @@ const CarsRead = ({ overview: { summaries, days }, asOf, query }: OverviewProps)
           mark: "bar",
           x: index,
           y: vinsOf(day),
-          above: shortCount(vinsOf(day)),
+          above: barText(vinsOf(day)),
           color: day === asOf ? "coral" : "petrol2",
           href: `/operate/days/${day}`,
           title: `${shortDay(day, asOf)}: ${count(vinsOf(day))} cars`,

@@ -27,7 +27,7 @@ import {
   revenueVerdict,
   runTitle,
 } from "../sentences/operate.ts";
-import { count, dollars, money, monthName, wholePercent } from "../shell/format.ts";
+import { count, money, monthName, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { operatePage, operatorOf, type SortedColumn, SortedTable } from "./operate-page.tsx";
 
@@ -119,9 +119,11 @@ function addedUp(numbers: readonly number[]): readonly number[] {
   });
 }
 
-/** Formats whole dollars; a sum below ten dollars with cents. */
-const sumText = (micros: number): string =>
-  Math.abs(micros) < 1e7 ? money(micros) : dollars(Math.round(micros / 1e6));
+/** Formats whole dollars; a sum below ten dollars with cents, and one below a cent with tenths of one. */
+function sumText(micros: number): string {
+  if (Math.abs(micros) >= 1e7) return `$${count(Math.round(micros / 1e6))}`;
+  return money(Math.abs(micros) < 10_000 ? Math.round(micros / 1000) * 1000 : micros);
+}
 
 interface RunProps {
   readonly month: Month;

@@ -26,14 +26,15 @@ export const servicePage =
   (services: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
     const { lake } = services.exports;
-    const [health, reviews, [versions, kept], disk, accuracy] = await Promise.all([
-      healthOf(services),
+    // Before the page's own statements run.
+    const health = await healthOf(services);
+    const { waiting } = services.current.statements;
+    const [reviews, [versions, kept], disk, accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
       keptVersions(lake, shownVersions),
       diskOf(lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
-    const { running, waiting } = services.current.statements;
     return operatePage({
       path,
       title: "Service",
@@ -42,7 +43,7 @@ export const servicePage =
         sentence: [...serviceTitle(health), "."],
         context: [serviceNote(health)],
         facts: [
-          { value: [count(running)], label: ["statements running"] },
+          { value: [count(health.running)], label: ["statements running"] },
           { value: [count(waiting)], label: ["statements waiting"] },
           { value: [count(services.accounts.waitingTasks)], label: ["ledger tasks waiting"] },
         ],
@@ -259,28 +260,40 @@ function groupOf({ step, band, priceBand }: Accuracy): string {
   return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
 }
 
-/** How far values are from prices that their fit has not seen. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
-  <Sheet
-    id="values"
-    title="Accuracy of values"
-    of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-  >
-    <Table
-      label="Accuracy of values"
-      rows={accuracy}
-      columns={[
-        {
-          title: "Cars",
-          cell: ({ isNew, isDescribed }) => `${isNew ? "new" : "used"}${isDescribed ? ", described" : ""}`,
-        },
-        { title: "Group", cell: groupOf },
-        { title: "Listings", isNumber: true, cell: ({ listings }) => count(listings) },
-        { title: "Median error", isNumber: true, cell: ({ error }) => share(error, 1) },
-        { title: "In the interval", isNumber: true, cell: ({ inside }) => share(inside, 1) },
-      ]}
-    />
-  </Sheet>
+/** How far values are from prices that their fit has not seen: of all cars, and by group. */
+const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => {
+  const isWhole = ({ step, band, priceBand }: Accuracy): boolean =>
+    step === null && band === null && priceBand === null;
+  return (
+    <Sheet
+      id="values"
+      title="Accuracy of values"
+      of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
+    >
+      <AccuracyTable accuracy={accuracy.filter(isWhole)} />
+      <details>
+        <summary>By age, price, model and trim</summary>
+        <AccuracyTable accuracy={accuracy.filter((one) => !isWhole(one))} />
+      </details>
+    </Sheet>
+  );
+};
+
+const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
+  <Table
+    label="Accuracy of values"
+    rows={accuracy}
+    columns={[
+      {
+        title: "Cars",
+        cell: ({ isNew, isDescribed }) => `${isNew ? "new" : "used"}${isDescribed ? ", described" : ""}`,
+      },
+      { title: "Group", cell: groupOf },
+      { title: "Listings", isNumber: true, cell: ({ listings }) => count(listings) },
+      { title: "Median error", isNumber: true, cell: ({ error }) => share(error, 1) },
+      { title: "In the interval", isNumber: true, cell: ({ inside }) => share(inside, 1) },
+    ]}
+  />
 );
 
 interface ReviewsProps {
@@ -300,6 +313,7 @@ const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
   >
     <Table
       label="Tier reviews"
+      empty="An account that meets the conditions of its next tier is queued here."
       rows={reviews}
       columns={[
         {

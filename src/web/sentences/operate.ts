@@ -18,6 +18,7 @@ import {
   linked,
   type MaybeNumber,
   neutral,
+  part,
   some,
   things,
   thingsInWords,
@@ -85,10 +86,7 @@ export function morningVerdict(morning: Morning): Judgement {
       ...fact(digits(decisions), `${decisions === 1 ? "decision" : "decisions"} open`),
       ...fact(
         typeof rows === "number"
-          ? linked(
-              known(refused, (number) => `${count(number)} of ${count(rows)}`),
-              hrefs?.refused,
-            )
+          ? clause`${linked(digits(refused), hrefs?.refused)}${part(` of ${count(rows)}`)}`
           : undefined,
         "rows refused",
       ),
@@ -250,18 +248,19 @@ export interface ServiceHealth {
   /** Milliseconds until the next file is due; negative if it is overdue. */
   readonly dueInMs?: MaybeNumber;
   readonly hasFailed?: boolean | undefined;
+  /** Whether something is damaged or not in use. */
+  readonly isDegraded?: boolean | undefined;
 }
 
 /** Below this share of free bytes, the disk is almost full. */
 const freeShare = 0.1;
 
-/** Returns how the service is: `The service is well`, or the first of what is wrong with it: a failed delivery, a full disk, an overdue file. */
-export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed = false }: ServiceHealth): Sentence {
-  if (hasFailed) return joined([attention("The last delivery failed")]);
+/** Returns how the service is: `The service is well`, or the first of what is wrong with it: a failed delivery, a full disk, an overdue file, damage. */
+export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed, isDegraded }: ServiceHealth): Sentence {
+  if (hasFailed === true) return joined([attention("The last delivery failed")]);
   if (freeBytes < freeShare * bytes) return joined([attention("The disk is almost full")]);
-  return typeof dueInMs === "number" && dueInMs < 0
-    ? joined([attention("The next file is overdue")])
-    : ["The service is well"];
+  if (typeof dueInMs === "number" && dueInMs < 0) return joined([attention("The next file is overdue")]);
+  return isDegraded === true ? joined([attention("The service is degraded")]) : ["The service is well"];
 }
 
 /** Returns the numbers of the service: `71.7 GB of 270.6 are free. No statement is running. The next file is due within 35 hours.` */
@@ -295,7 +294,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 const inDollars = (micros: MaybeNumber): string | undefined =>
   known(micros, (amount) =>
     amount !== 0 && Math.abs(amount) < 1e6
-      ? money(amount)
+      ? money(Math.abs(amount) < 10_000 ? Math.round(amount / 1000) * 1000 || amount : amount)
       : `${amount < 0 ? "−" : ""}$${count(Math.abs(Math.round(amount / 1e6)))}`,
   );
 
@@ -366,7 +365,7 @@ export function runTitle({ day, charges, before }: Pick<MonthRevenue, "day" | "c
 export const classesTitle = (name: string, micros: number, total: number): string =>
   total === 0
     ? "No charges yet"
-    : `${capital(name)} ${/s$/.test(name) ? "bring" : "brings"} ${wholePercent(micros / total)}`;
+    : `${capital(name)} ${/^\S*s\b/.test(name) ? "bring" : "brings"} ${wholePercent(micros / total)}`;
 
 /** Returns a change against the month before for a table: `+18 %`, `new`. */
 export const monthChange = (micros: number, before: number): string =>
