@@ -121,6 +121,7 @@ function addedUp(numbers: readonly number[]): readonly number[] {
 
 /** Formats whole dollars; a sum below ten dollars with cents, and one below a cent with tenths of one. */
 function sumText(micros: number): string {
+  if (micros === 0) return "$0";
   if (Math.abs(micros) >= 1e7) return `$${count(Math.round(micros / 1e6))}`;
   return money(Math.abs(micros) < 10_000 ? Math.round(micros / 1000) * 1000 : micros);
 }
@@ -245,10 +246,10 @@ const Classes = ({
             sort: "share",
             by: ({ micros }) => micros,
             cell: ({ micros }) => (
-              <>
+              <span class="num">
                 <Meter part={micros} whole={top?.micros ?? 0} />
                 {wholePercent(micros / total.micros)}
-              </>
+              </span>
             ),
           },
           {
