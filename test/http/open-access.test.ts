@@ -77,7 +77,7 @@ test("operations, pages and agents need no key, and no response speaks of money 
       },
     ],
     ["/"],
-    ["/dashboard/searches"],
+    ["/account"],
     ["/operator/accounts"],
   ];
   for (const [path, sent] of requests) {
@@ -97,7 +97,8 @@ test("operations, pages and agents need no key, and no response speaks of money 
   }
   for (const path of ["/oauth/authorize", "/.well-known/oauth-authorization-server"])
     assert.equal((await send(path)).status, 404, path);
-  for (const path of ["/dashboard", "/dashboard/keys", "/sign-in"]) assert.equal((await send(path)).status, 404, path);
+  for (const path of ["/account/charges.csv", "/account/keys/x/revoke", "/sign-in"])
+    assert.equal((await send(path)).status, 404, path);
   inAccountsFile(accounts, (database) => {
     const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");
     assert.ok(local);

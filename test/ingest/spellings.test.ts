@@ -41,7 +41,7 @@ test("the first spelling of a value in the lake is kept, however later rows spel
   const others = [2, 3, 4].map((n) => ({ vin: vinOf(n), dealer_id: south, year: 2024, ...upperCased }));
   await writeFeeds(folder, "2026-03-02", { inventory: others });
   const lake = `${folder}/lake`;
-  await ingestPath(lake, folder);
+  await ingestPath(lake, folder, { hasServingFiles: false });
   for (const [field, word] of Object.entries(words)) {
     const found = await queryLake(lake, `SELECT DISTINCT "${field}" AS word FROM active`);
     assert.deepEqual(found, [{ word }], field);
@@ -73,7 +73,7 @@ test("a marker of an unknown value is null, in any case and with blanks around i
     inventory: [...inventory, lists, { vin: vinOf(901), dealer_id: south }],
   });
   const lake = `${folder}/lake`;
-  const [report] = await ingestPath(lake, folder);
+  const [report] = await ingestPath(lake, folder, { hasServingFiles: false });
   assert.equal(report?.unknown, 0);
   const isKnown = unmarked.map((field) => `"${field}" IS NOT NULL`).join(" OR ");
   const known = `FROM active WHERE vin < '${vinOf(900)}' AND (${isKnown} OR len(features) > 0)`;

@@ -30,7 +30,7 @@ const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { header
 
 /** Sends a form of the signed-in operator. */
 const send = async (path: string, fields: Record<string, string>): Promise<Response> => {
-  const csrf_token = csrfTokenIn(await (await get("/dashboard")).text());
+  const csrf_token = csrfTokenIn(await (await get("/account")).text());
   return sendForm(url, path, { csrf_token, ...fields }, { cookie });
 };
 
@@ -38,7 +38,7 @@ const send = async (path: string, fields: Record<string, string>): Promise<Respo
 const sendLong = (bytes: number, cookies: Record<string, string>, isChunked: boolean): Promise<Response> => {
   const body = `a=${"1".repeat(bytes)}`;
   const headers = { ...cookies, Origin: url, "Content-Type": "application/x-www-form-urlencoded" };
-  const path = cookies.Cookie === undefined ? "/sign-in" : "/dashboard/cap";
+  const path = cookies.Cookie === undefined ? "/sign-in" : "/account/cap";
   return fetch(`${url}${path}`, {
     method: "POST",
     headers,
@@ -160,9 +160,8 @@ test("an operator overrides the limits of an account, restores them, and reads w
 });
 
 test("a change is confirmed on the page after it, and an unknown one is not", async () => {
-  const textOf = async (changed: string): Promise<string> =>
-    (await get(`/dashboard/searches?changed=${changed}`)).text();
-  assert.match(await textOf("deleted"), /role="status">The search is deleted\./);
+  const textOf = async (changed: string): Promise<string> => (await get(`/account?changed=${changed}`)).text();
+  assert.match(await textOf("deleted"), /role="status"><span>The search is deleted\./);
   for (const unknown of ["other", "__proto__", "constructor"])
     assert.doesNotMatch(await textOf(unknown), /role="status"/, unknown);
 });
@@ -179,12 +178,12 @@ test("each destructive form is reached through a page that asks", async () => {
       { actor: "test", atMs: 1 },
     );
   });
-  await send("/dashboard/searches", { name: "cheap", query: "max_price=9000" });
+  await send("/account/searches", { name: "cheap", query: "max_price=9000" });
   const account = `/operator/accounts/${other.accountId}`;
   for (const [path, link] of [
-    ["/dashboard/keys", /\/dashboard\/keys\/\w+\/revoke/],
-    ["/dashboard/agents", /\/dashboard\/agents\/\w+\/disconnect/],
-    ["/dashboard/searches", /\/dashboard\/searches\/[\w-]+\/delete/],
+    ["/account", /\/account\/keys\/\w+\/revoke/],
+    ["/account", /\/account\/agents\/\w+\/disconnect/],
+    ["/account", /\/account\/searches\/[\w-]+\/delete/],
     [account, new RegExp(`${account}/accounts-status`)],
     [account, new RegExp(`${account}/accounts-operator`)],
     [account, new RegExp(`${account}/credits-reverse\\?creditId=\\w+`)],
@@ -215,8 +214,8 @@ test("each destructive form is reached through a page that asks", async () => {
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {
   const token = createLinkSecret(accounts, accountId, "invitation");
   for (const [path, stored] of [
-    ["/", "private, no-cache"],
-    ["/dashboard", "no-store"],
+    ["/shop", "private, no-cache"],
+    ["/account", "no-store"],
     ["/operator", "no-store"],
     ["/sign-in", "no-store"],
     ["/listings/none", "no-store"],

@@ -49,7 +49,7 @@ const content = ["VIN,Make,Model,Ask,Odometer,Dept", "SHORT,Ford,Edge,1,2,N", ..
 /** Sends a file as a browser does; does not follow redirects. */
 async function upload(name: string, body: string, sender = cookie): Promise<Response> {
   const form = new FormData();
-  form.append("csrf_token", csrfTokenIn(await (await get("/dashboard", sender)).text()));
+  form.append("csrf_token", csrfTokenIn(await (await get("/account", sender)).text()));
   form.append("file", new File([body], name));
   const headers = { Cookie: sender, Origin: url };
   return fetch(`${url}${path}`, { method: "POST", redirect: "manual", headers, body: form });

@@ -239,17 +239,17 @@ test("browsers see errors as pages, other clients as JSON, and 405 names the met
   const cases: readonly (readonly [method: string, path: string, status: number, allow?: string])[] = [
     ["GET", "/nothing", 404],
     ["GET", "/docs/nothing", 404],
-    ["GET", "/dashboard/cap", 405, "OPTIONS, POST"],
+    ["GET", "/account/cap", 405, "OPTIONS, POST"],
     ["GET", "/sign-out", 405, "OPTIONS, POST"],
     ["PUT", "/sign-in", 405, "GET, HEAD, OPTIONS, POST"],
-    ["POST", "/dashboard", 405, "GET, HEAD, OPTIONS"],
+    ["POST", "/account", 405, "GET, HEAD, OPTIONS"],
     ["POST", "/nothing", 404],
   ];
   for (const [method, path, status, allow] of cases) {
     const page = await send(method, path, { ...browser, Cookie: cookie });
     const other = await send(method, path, {});
     assert.deepEqual([page.status, page.headers.allow], [status, allow], path);
-    assert.match(page.text, /^<!doctype html>.*<a href="\/dashboard">/s, path);
+    assert.match(page.text, /^<!doctype html>.*<a href="\/account">/s, path);
     assert.deepEqual([other.status, other.headers.allow], [status, allow], path);
     assert.equal(JSON.parse(other.text).error.code, status === 404 ? "not_found" : "method_not_allowed", path);
   }

@@ -2,13 +2,9 @@
 import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
 import { on } from "./elements.ts";
-import { enhanceExports } from "./exports.ts";
-import { enhanceKeys } from "./keys.ts";
 import { hideBrokenPhotos } from "./photos.ts";
-import { enhanceRanges } from "./ranges.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
-import { enhanceValues } from "./values.ts";
 import { enhanceViews } from "./views.ts";
 
 /** Replaces the address of a page that is shown instead of another one by that which the document names: the one to share and to go back to. */
@@ -57,10 +53,6 @@ enhanceCopyButtons();
 hideBrokenPhotos();
 enhanceBrushes();
 enhanceDrawings();
-enhanceExports();
-enhanceRanges();
 enhanceShortlist();
 enhanceSuggestions();
 enhanceViews();
-enhanceValues();
-enhanceKeys();

@@ -9,7 +9,7 @@ import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { purposeOf } from "../account/entry-table.tsx";
+import { purposeOf } from "../account/charges.tsx";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";

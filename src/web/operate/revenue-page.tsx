@@ -9,7 +9,7 @@ import { plusDays } from "../../base/day.ts";
 import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { purposeOf } from "../account/entry-table.tsx";
+import { purposeOf } from "../account/charges.tsx";
 import { Chart } from "../charts/chart.tsx";
 import type { Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";

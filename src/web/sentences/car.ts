@@ -7,6 +7,7 @@ import {
   aboutNumber,
   agreeing,
   attention,
+  capital,
   clause,
   daysText,
   type Hrefs,
@@ -36,7 +37,7 @@ const sameShare = 0.01;
 
 /** The price of a car, and what the API says of it: the fields of a listing, or a valuation beside a price. */
 export interface PricedCar {
-  readonly price: MaybeNumber;
+  readonly price?: MaybeNumber;
   readonly market_value?: MaybeNumber;
   readonly market_value_low?: MaybeNumber;
   readonly value_rating?: Rating | null | undefined;
@@ -390,3 +391,26 @@ export const alternativesTitle = (model: string, from: "search" | "branded" | "m
     : from === "branded"
       ? `The nearest ${pluralOf(model)} with a clean title`
       : `Other ${pluralOf(model)}`;
+
+export interface DescribedCar extends PricedCar {
+  /** What was described: `2022 Toyota RAV4`. */
+  readonly name: string;
+  /** The share of such cars that the interval is expected to contain. */
+  readonly coverage?: MaybeNumber;
+  readonly market_value_high?: MaybeNumber;
+}
+
+/** Returns what a described car is worth: `A 2022 Toyota RAV4 is worth about $26,000.`; or why there is no value. */
+export function valueVerdict({ name, coverage, ...car }: DescribedCar): Judgement {
+  const { market_value: value, market_value_low: low, market_value_high: high } = car;
+  if (typeof value !== "number") {
+    const reason = noRatingOf({ ...car, price: car.price ?? 0 });
+    return judgement(["No value."], reason === undefined ? [] : [longReasons[reason]]);
+  }
+  const worth = { text: `about ${dollars(aboutNumber(value))}`, mark: "neutral" } as const;
+  const band = known(coverage, (share) => `${count(Math.round(10 * share))} of 10`);
+  return judgement(joined([[capital(withArticle(name)), " is worth "], worth, "."], ""), [
+    ...(clause`We expect ${band} such cars from ${wholePrice(low)} to ${wholePrice(high)}.` ?? []),
+    ...(typeof car.price === "number" ? [" ", ...(priceSentence({ ...car, asOf: "" }) ?? [])] : []),
+  ]);
+}

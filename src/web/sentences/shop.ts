@@ -399,3 +399,32 @@ export const noSuchPage: Judgement = {
   sentence: ["This road ends here."],
   context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
 };
+
+/** A kept car, as its verdict needs it. */
+export interface KeptPrice {
+  readonly name: string;
+  readonly price: MaybeNumber;
+  readonly value: MaybeNumber;
+  /** Its rating; unknown for a price that is not judged. */
+  readonly rating: string | null | undefined;
+}
+
+/** Returns the verdict of kept cars: how many they are, and which one costs least beside similar cars. */
+export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
+  if (cars.length === 0) return judgement(["No car is shown."], ["The heart of a car keeps it, in this browser."]);
+  const counted = [`${capital(inWords(cars.length) ?? "")} kept ${cars.length === 1 ? "car" : "cars"}.`];
+  const rated = cars.flatMap(({ name, price, value, rating }) =>
+    rating == null || !some(price) || !some(value) ? [] : [{ name, less: value - price, share: price / value }],
+  );
+  const [best, next] = [...rated].sort((one, other) => one.share - other.share);
+  const isClear = best !== undefined && best.less > 0 && (next === undefined || next.share > best.share);
+  const words =
+    !isClear || cars.length === 1
+      ? undefined
+      : clause`The ${best.name} has ${neutral("the best price")}: ${wholePrice(best.less)} less than similar cars.`;
+  const unrated = cars.length - rated.length;
+  const context = !some(unrated)
+    ? []
+    : [`${capital(inWords(unrated) ?? "")} of them ${unrated === 1 ? "has" : "have"} no rating.`];
+  return judgement(joined([counted, words]), context);
+}
