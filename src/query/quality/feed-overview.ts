@@ -32,13 +32,15 @@ export interface FeedProblem extends CalendarFeed {
   readonly feeds: readonly CalendarFeed[];
   /** The files that brought the feed, with their rows; none of a feed that is absent or empty. */
   readonly files: readonly ProblemFile[];
-  /** How many of its cars the day before had, and this feed lacks. */
+  /** How many cars of its feed of the published day before this one lacks. */
   readonly missing: number;
 }
 
 export interface FeedOverview {
   /** Calendar days, in order; the published one is the last. */
   readonly days: readonly string[];
+  /** The published day before the last one, if it is one of the days. */
+  readonly before: string | undefined;
   /** Days that were expected and not published. */
   readonly failed: readonly string[];
   /** How many feeds of the published day are in each state. */
@@ -70,6 +72,7 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
   const usual = new Map(rows.map((row) => [textIn(row, "dealer_id"), numberOrNull(row.usual_vins)]));
   return {
     days,
+    before,
     failed: days.filter((day) => hasFailed(Object.keys(ingested), day)),
     states: calendar.states,
     summaries,

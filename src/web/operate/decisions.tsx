@@ -3,18 +3,19 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JSX } from "preact";
+import { plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { decisionNames, type FeedDecision, type FeedOfDay } from "../../lake/feed-decisions.ts";
-import { type FeedProblem, feedDetails } from "../../query/quality/feed-overview.ts";
+import { type FeedOverview, type FeedProblem, feedDetails } from "../../query/quality/feed-overview.ts";
 import type { FeedRecords } from "../../serving/feed-records.ts";
 import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../sources/held-feeds.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { brokenFeedText, decidedText } from "../sentences/operate.ts";
+import { type BrokenFeed, brokenFeedText, decidedText } from "../sentences/operate.ts";
 import { count, day as dayText, shortDay } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -28,13 +29,13 @@ export const feedPath = (dealer: string, day: string): string =>
 
 interface BrokenFeedsProps {
   readonly feeds: readonly FeedProblem[];
-  /** The days of the bars. */
-  readonly days: readonly string[];
+  /** The days of the bars, and the published one before the last. */
+  readonly overview: Pick<FeedOverview, "days" | "before">;
   readonly visitor: Visitor;
 }
 
 /** The feeds that wait for a decision. */
-export const BrokenFeeds = ({ feeds, days, visitor }: BrokenFeedsProps): JSX.Element => (
+export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: BrokenFeedsProps): JSX.Element => (
   <ul class="todo">
     {feeds.map((feed) => (
       <li key={feed.dealerId} id={`feed-${feed.dealerId}`}>
@@ -43,7 +44,7 @@ export const BrokenFeeds = ({ feeds, days, visitor }: BrokenFeedsProps): JSX.Ele
             {feed.name} <Badge look="high">looks broken</Badge>
           </h3>
           <p>
-            <Words sentence={brokenFeedText(oddnessOf(feed))} />{" "}
+            <Words sentence={brokenFeedText(oddnessOf(feed, before))} />{" "}
             <a href={feedPath(feed.dealerId, feed.day)} aria-label={`See the cars of ${feed.name}`}>
               See them
             </a>
@@ -62,12 +63,15 @@ export const BrokenFeeds = ({ feeds, days, visitor }: BrokenFeedsProps): JSX.Ele
 );
 
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
-const oddnessOf = (feed: FeedProblem) => ({
+const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
   name: feed.name,
   vins: feed.vins,
   usualVins: feed.usualVins,
   ...(feed.vins < (feed.min_vins ?? 0)
-    ? { missing: feed.missing }
+    ? {
+        missing: feed.missing,
+        before: before === plusDays(feed.day, -1) ? undefined : before && shortDay(before, feed.day),
+      }
     : { jumpedPrices: feed.jumped_prices, knownPrices: feed.known_prices }),
 });
 

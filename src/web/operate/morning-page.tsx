@@ -76,7 +76,7 @@ export const morningPage =
                 <a href="#decided">Decided today: {count(decided.length)}</a>
               )}
             </div>
-            <BrokenFeeds feeds={open} days={overview.days} visitor={visitor} />
+            <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />
           </section>
           {decided.length === 0 ? null : (
             <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />

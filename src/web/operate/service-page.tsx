@@ -89,7 +89,10 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
   return (
-    <Sheet id="freshness" title={`Prices of ${dayText(day)} are ${report.status}`}>
+    <Sheet
+      id="freshness"
+      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)} are ${report.status}`}
+    >
       <Spec
         facts={[
           ["State of the service", status],

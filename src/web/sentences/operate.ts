@@ -143,18 +143,23 @@ export interface BrokenFeed {
   readonly vins: MaybeNumber;
   readonly usualVins: MaybeNumber;
   readonly missing?: MaybeNumber;
+  /** The day of the dealer's feed before in words, if it was not yesterday's. */
+  readonly before?: string | undefined;
   readonly jumpedPrices?: MaybeNumber;
   readonly knownPrices?: MaybeNumber;
   readonly href?: string | undefined;
 }
 
 /** Returns what is odd about a held feed: `27 cars came; usually 89. 62 of yesterday's are missing. Until you decide, its old cars stay.` */
-export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, href }: BrokenFeed): Sentence {
+export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, ...feed }: BrokenFeed): Sentence {
+  const { href, before } = feed;
   const came =
     clause`${linked(things(vins, "car"), href)} came; usually ${digits(usualVins)}.` ??
     clause`${linked(things(vins, "car"), href)} came.`;
   const gone = some(missing)
-    ? [`${count(missing)} of yesterday's ${agreeing(missing, "is", "are")} missing.`]
+    ? [
+        `${count(missing)} of ${before === undefined ? "yesterday's" : `those of ${before}`} ${agreeing(missing, "is", "are")} missing.`,
+      ]
     : undefined;
   const jumped =
     some(jumpedPrices) && some(knownPrices)
