@@ -45,8 +45,8 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           </h3>
           <p>
             <Words sentence={brokenFeedText(oddnessOf(feed, before))} />{" "}
-            <a href={feedPath(feed.dealerId, feed.day)} aria-label={`See the cars of ${feed.name}`}>
-              See them
+            <a href={feedPath(feed.dealerId, feed.day)}>
+              See them<span class="vh">, the cars of {feed.name}</span>
             </a>
           </p>
           {feed.files.map(({ file, firstRow, rows }) => (

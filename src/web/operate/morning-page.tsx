@@ -327,9 +327,8 @@ const CarsRead = ({ overview: { summaries, days }, asOf, query }: OverviewProps)
           mark: "bar",
           x: index,
           y: vinsOf(day),
-          above: barText(vinsOf(day)),
+          ...(summaries.some((one) => one.day === day) ? { above: barText(vinsOf(day)) } : {}),
           color: day === asOf ? "coral" : "petrol2",
-          href: `/operate/days/${day}`,
           title: `${shortDay(day, asOf)}: ${count(vinsOf(day))} cars`,
         }))}
       />
