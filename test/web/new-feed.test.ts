@@ -67,7 +67,7 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     /26 rows: 25 usable, 1 refused/,
     /rejected: 1 × inventory\.vin: not 17 characters; first: north\.csv, row 1/,
     /no column for: price, inventory_type, /,
-    /<select name="column:Ask" aria-label="Field of Ask">/,
+    /<select class="in" name="column:Ask" aria-label="Field of Ask">/,
   ])
     assert.match(proposed, says);
   assert.equal(proposed.match(/<td[^>]*>[^<]*Ford Escape[^<]*<\/td>/g)?.length, 20, "twenty cars");

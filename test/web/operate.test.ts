@@ -282,7 +282,7 @@ test("an invitation carries its first credit, and a bad form says what is expect
   assert.match(await invited.text(), /\/invitation\?token=[\w-]{43}</);
   assert.match(await read("/operate/accounts?q=new@cars"), /new@cars\.example 2 new \$0\.00 \$7\.50/);
   for (const [fields, says] of [
-    [{ email: "nobody", creditMicros: "1" }, /Invalid Email &quot;nobody&quot;: expected an email address/],
+    [{ email: "new.example", creditMicros: "1" }, /Invalid Email &quot;new.example&quot;: expected an email address/],
     [{ email: "a@b.example", creditMicros: "lots" }, /expected an amount in USD such as 25 or 0\.50/],
   ] as const) {
     const refused = await send("/operate/accounts", fields);

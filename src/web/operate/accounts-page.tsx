@@ -164,7 +164,7 @@ const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element
 
 const { tier, creditMicros } = changes["accounts create"].fields;
 
-/** Makes an account with its first credit. */
+/** Creates an account with its first credit. */
 const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Sheet id="invite" title="Invite someone" isTinted>
     <Form visitor={visitor} action={path} class="stack invite">
@@ -211,7 +211,7 @@ export const createAccountByForm =
   };
 
 /** Asks for the confirmation of a destructive form. */
-export const confirmationPage =
+export const changeConfirmation =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query, params: { accountId = "", form = "" } }) => {
     const ending = formChanges.get(form)?.form?.ending;
@@ -266,8 +266,8 @@ export const changeAccountByForm =
   };
 
 const links: Readonly<Record<LinkKind, readonly [title: string, effect: string, option: string]>> = {
-  invitation: ["The invitation is made", "sets a new password, within 7 days. The present one works until then", ""],
-  sign_in: ["The sign-in link is made", "signs in without a password, within a day", " --sign-in"],
+  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then", ""],
+  sign_in: ["The sign-in link is ready", "signs in without a password, within a day", " --sign-in"],
 };
 
 export const inviteByForm =

@@ -181,7 +181,7 @@ export const correctPage =
       visitor,
       judgement: {
         sentence: [`Correct the file of ${feed.name} of ${dayText(feed.day)}.`],
-        context: ["The file you choose replaces the one that came. The day is published again with it."],
+        context: ["The file you choose replaces the file that came. The day is published again with it."],
       },
       children: (
         <Sheet title="The right file">

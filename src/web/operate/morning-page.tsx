@@ -1,7 +1,7 @@
 /** This morning: which files came, which look broken and wait for a decision, which dealers are silent, and how the service is. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
+import { type FeedDecision, type FeedOfDay, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
@@ -24,6 +24,7 @@ import {
 import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
+import type { Visitor } from "../shell/visitor.ts";
 import { BrokenFeeds, DecidedToday, decidedNotes, feedPath } from "./decisions.tsx";
 import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
 
@@ -44,15 +45,8 @@ export const morningPage =
       })),
       readFeedDecisions(exports.lake).catch((): readonly FeedDecision[] => []),
     ]);
-    const decisionOf = (feed: FeedProblem) =>
-      decisions.find((one) => isSameFeed(one, { dealer_id: feed.dealerId, day: feed.day }));
-    const open = overview.problems.filter((feed) => feed.state === "held" && isUndecided(decisionOf(feed), queue));
     const today = new Date(accounts.administration.nowMs).toISOString().slice(0, 10);
-    const decided = decisions.filter(
-      (one) =>
-        (one.day === asOf || one.at.startsWith(today)) &&
-        !open.some(({ dealerId, day }) => isSameFeed(one, { dealer_id: dealerId, day })),
-    );
+    const { open, decided } = dividedFeeds(overview, decisions, { asOf, today, queue });
     return operatePage({
       path: operatePath,
       title: "This morning",
@@ -67,17 +61,7 @@ export const morningPage =
       children: (
         <>
           <Notes overview={overview} lastIngest={freshness.lastIngest} changed={query.get("decided") ?? ""} />
-          <section id="decide">
-            <div class="head">
-              <h2>{decideTitle(open.length)}</h2>
-              {decided.length === 0 ? (
-                <span class="mute">Decided today: 0</span>
-              ) : (
-                <a href="#decided">Decided today: {count(decided.length)}</a>
-              )}
-            </div>
-            <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />
-          </section>
+          <Decisions overview={overview} open={open} decided={decided} visitor={visitor} />
           {decided.length === 0 ? null : (
             <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />
           )}
@@ -95,6 +79,42 @@ export const morningPage =
       ),
     });
   };
+
+interface DecisionsProps {
+  readonly overview: FeedOverview;
+  readonly open: readonly FeedProblem[];
+  readonly decided: readonly FeedDecision[];
+  readonly visitor: Visitor;
+}
+
+const Decisions = ({ overview, open, decided, visitor }: DecisionsProps): JSX.Element => (
+  <section id="decide">
+    <div class="head">
+      <h2>{decideTitle(open.length)}</h2>
+      {decided.length === 0 ? (
+        <span class="mute">Decided today: 0</span>
+      ) : (
+        <a href="#decided">Decided today: {count(decided.length)}</a>
+      )}
+    </div>
+    {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
+  </section>
+);
+
+/** Returns the held feeds that wait for a decision, and the decisions of today or about the published day. */
+function dividedFeeds(
+  { problems }: FeedOverview,
+  decisions: readonly FeedDecision[],
+  { asOf, today, queue }: { readonly asOf: string; readonly today: string; readonly queue: string | undefined },
+) {
+  const feedOf = ({ dealerId, day }: FeedProblem): FeedOfDay => ({ dealer_id: dealerId, day });
+  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, feedOf(feed)));
+  const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
+  const decided = decisions.filter(
+    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, feedOf(feed))),
+  );
+  return { open, decided };
+}
 
 interface MorningFacts {
   readonly broken: number;

@@ -8,7 +8,7 @@ import type { PageHandler } from "../shell/pages.tsx";
 import {
   accountsPage,
   changeAccountByForm,
-  confirmationPage,
+  changeConfirmation,
   createAccountByForm,
   inviteByForm,
 } from "./accounts-page.tsx";
@@ -45,7 +45,7 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));
-    page("/operate/accounts/:accountId/:form", confirmationPage(services));
+    page("/operate/accounts/:accountId/:form", changeConfirmation(services));
     form("/operate/accounts/:accountId/invite", inviteByForm(services));
     form("/operate/accounts/:accountId/:form", changeAccountByForm(services));
     form("/operate/reviews/:accountId", decideQueuedReview(services));

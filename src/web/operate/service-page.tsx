@@ -154,36 +154,44 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
           {text}
         </Note>
       ))}
-      <Table
-        label="Sources"
-        rows={sources}
-        columns={[
-          { title: "Source", cell: ([name]) => name },
-          { title: "State", cell: ([, source]) => stateOf(source) },
-          { title: "Last success", cell: ([, { succeededAt }]) => timeText(succeededAt) },
-          { title: "Files waiting", isNumber: true, cell: ([, { waiting }]) => count(waiting) },
-          { title: "Reasons", cell: ([, source]) => reasonsOf(source).join("; ") },
-        ]}
-      />
-      <Table
-        label="Days"
-        rows={days}
-        columns={[
-          { title: "Day", cell: ([{ day }]) => dayText(day) },
-          { title: "State", cell: ([, state]) => state },
-          { title: "Deadline", cell: ([{ deadline }]) => timeText(deadline) },
-          {
-            title: "Missing",
-            cell: ([{ missing }]) =>
-              Object.entries(missing)
-                .map(([source, what]) => `${source}: ${what}`)
-                .join("; "),
-          },
-        ]}
-      />
+      <SourceTable sources={sources} />
+      <DayTable days={days} />
     </Sheet>
   );
 };
+
+const SourceTable = ({ sources }: { readonly sources: readonly (readonly [string, SourceStatus])[] }): JSX.Element => (
+  <Table
+    label="Sources"
+    rows={sources}
+    columns={[
+      { title: "Source", cell: ([name]) => name },
+      { title: "State", cell: ([, source]) => stateOf(source) },
+      { title: "Last success", cell: ([, { succeededAt }]) => timeText(succeededAt) },
+      { title: "Files waiting", isNumber: true, cell: ([, { waiting }]) => count(waiting) },
+      { title: "Reasons", cell: ([, source]) => reasonsOf(source).join("; ") },
+    ]}
+  />
+);
+
+const DayTable = ({ days }: { readonly days: readonly (readonly [DayStatus, string])[] }): JSX.Element => (
+  <Table
+    label="Days"
+    rows={days}
+    columns={[
+      { title: "Day", cell: ([{ day }]) => dayText(day) },
+      { title: "State", cell: ([, state]) => state },
+      { title: "Deadline", cell: ([{ deadline }]) => timeText(deadline) },
+      {
+        title: "Missing",
+        cell: ([{ missing }]) =>
+          Object.entries(missing)
+            .map(([source, what]) => `${source}: ${what}`)
+            .join("; "),
+      },
+    ]}
+  />
+);
 
 const Statements = ({ services: { current } }: OfServiceProps): JSX.Element => (
   <Sheet id="statements" title="Running statements">

@@ -172,9 +172,9 @@ export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPr
 
 export const brokenFeedTitle = ({ name }: Pick<BrokenFeed, "name">): string => `${name} looks broken`;
 
-export type FeedDecision = "accepted" | "rejected" | "corrected" | "waited" | "ended";
+export type DecidedAs = "accepted" | "rejected" | "corrected" | "waited" | "ended";
 
-const decisionWords: Readonly<Record<FeedDecision, string>> = {
+const decisionWords: Readonly<Record<DecidedAs, string>> = {
   accepted: "Accepted: its cars are those of the file",
   rejected: "Rejected: its old cars stay",
   corrected: "Corrected: the new file replaces it",
@@ -183,7 +183,7 @@ const decisionWords: Readonly<Record<FeedDecision, string>> = {
 };
 
 /** Returns what was decided about a dealer's feed. */
-export const decidedText = (name: string, decision: FeedDecision): string => `${name}. ${decisionWords[decision]}.`;
+export const decidedText = (name: string, decision: DecidedAs): string => `${name}. ${decisionWords[decision]}.`;
 
 /** A dealer without a file, and the last day on which it delivered. */
 export interface SilentDealer {

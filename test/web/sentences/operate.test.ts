@@ -5,12 +5,12 @@ import {
   brokenFeedText,
   brokenFeedTitle,
   classesTitle,
+  type DecidedAs,
   dayVerdict,
   decidedText,
   decideTitle,
   dryTitle,
   endOfCars,
-  type FeedDecision,
   logVerdict,
   monthChange,
   morningVerdict,
@@ -83,7 +83,7 @@ test("a feed that looks broken says what is odd about it, and what was decided",
     [{ ...feed, vins: null, usualVins: null }, "Until you decide, its old cars stay."],
   ]);
   assertSaid(
-    (decision: FeedDecision) => decidedText("Bellamy Ford", decision),
+    (decision: DecidedAs) => decidedText("Bellamy Ford", decision),
     [
       ["accepted", "Bellamy Ford. Accepted: its cars are those of the file."],
       ["ended", "Bellamy Ford. Its cars have ended."],
