@@ -181,7 +181,9 @@ export const correctPage =
       visitor,
       judgement: {
         sentence: [`Correct the file of ${feed.name} of ${dayText(feed.day)}.`],
-        context: ["The file you choose replaces the file that came. The day is published again with it."],
+        ...(queue === undefined
+          ? {}
+          : { context: ["The file you choose replaces the file that came. The day is published again with it."] }),
       },
       children: (
         <Sheet title="The right file">
@@ -194,7 +196,11 @@ export const correctPage =
             <Form visitor={visitor} action="/operate/decide" class="stack upload" hasFile>
               <FeedFields dealer={dealer} day={feed.day} />
               <input type="hidden" name="decision" value="correct" />
-              <Select label="Replaces" name="file" options={feed.files.map(({ file }) => [file, file])} />
+              {feed.files.length === 0 ? (
+                <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />
+              ) : (
+                <Select label="Replaces" name="file" options={feed.files.map(({ file }) => [file, file])} />
+              )}
               <Field label="New file" type="file" name="upload" required hint="Of the same format, up to 16 MiB." />
               <div class="line">
                 <Button look="main">Correct it</Button>
