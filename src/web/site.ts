@@ -12,6 +12,7 @@ import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
+import { marketFile, marketPage } from "./market/market-page.tsx";
 import { addOperateRoutes } from "./operate/operate-routes.ts";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
@@ -76,6 +77,9 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/value", valuePage(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
+  add("/market", marketPage(services));
+  router.get("/market.csv", marketFile(services, "csv"));
+  router.get("/market.parquet", marketFile(services, "parquet"));
   const exports = new VisitorExports(services);
   router.post("/export", visitorForm(services, startExport(services, exports)));
   add("/export/:id", exportStatusPage(exports));

@@ -14,7 +14,7 @@ import { notice } from "../shell/notice.tsx";
 import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
 import { Verdict, Words } from "../shell/verdict.tsx";
 import { ChargesSheet, creditsOf, loadCharges } from "./charges.tsx";
-import { KeysSheet, NewKey, takeCreatedKey } from "./keys.tsx";
+import { CreatedKey, KeysSheet, takeCreatedKey } from "./keys.tsx";
 import { LimitSheet, TierSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
@@ -30,7 +30,7 @@ const changes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the handler of `/account`. */
-export const accountPage =
+export const ownAccountPage =
   (services: SiteServices): PageHandler =>
   async (visit) => {
     const { query, visitor } = visit;
@@ -94,7 +94,7 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
       <>
         {opening.body}
         {sheets.note}
-        {created === undefined ? null : <NewKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
+        {created === undefined ? null : <CreatedKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
         <div class="wide2">
           <KeysSheet keys={keys} visitor={visitor} today={today} />
           <div class="stack">

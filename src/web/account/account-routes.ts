@@ -5,7 +5,7 @@ import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
-import { accountPage } from "./account-page.tsx";
+import { ownAccountPage } from "./account-page.tsx";
 import { chargesCsv } from "./charges.tsx";
 import { agentEnd, createVisitorKey, endingPage, endKey, keyEnd } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
@@ -31,7 +31,7 @@ export const accountRedirects: readonly (readonly [from: string, to: string])[] 
 /** Adds the pages and forms of an account to a router; of open access, those of saved searches. */
 export function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/account", page(accountPage(services)));
+  router.get("/account", page(ownAccountPage(services)));
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
   router.get("/account/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));

@@ -22,7 +22,7 @@ import { count, shortTime } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { confirmationPage } from "./confirmation-page.tsx";
+import { askingPage } from "./asking-page.tsx";
 
 interface KeysSheetProps {
   readonly keys: readonly UsedKey[];
@@ -175,7 +175,7 @@ export function takeCreatedKey({ cookies }: RequestContext): string | undefined 
   return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
 }
 
-interface NewKeyProps {
+interface CreatedKeyProps {
   readonly apiKey: string;
   readonly keys: readonly UsedKey[];
   readonly origin: string;
@@ -189,7 +189,7 @@ const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
 };
 
 /** A key that was just created, with a request that its scopes allow. */
-export const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
+export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
   const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
   const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
   const name = key === undefined || key.name === "" ? "" : `“${key.name}” `;
@@ -256,7 +256,7 @@ export const endingPage =
     const key = await keyOf(services, visitor.identity.key.accountId, { keyId, end });
     if (key.revokedAtMs !== null) throw refuse("not_found", { what: `active ${noun}`, id: keyId });
     const used = key.lastUsedAtMs === null ? "never used" : `last used ${shortTime(key.lastUsedAtMs, "")} UTC`;
-    return confirmationPage(
+    return askingPage(
       title,
       { visitor, action: `${path}/${keyId}/${verb}`, button, keepPath: "/account#keys" },
       <>

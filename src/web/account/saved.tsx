@@ -11,7 +11,6 @@ import {
   saveSearch,
   servedSearch,
 } from "../../operations/saved-searches.ts";
-import { wordsOfSearch } from "../car/search-words.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
@@ -23,7 +22,8 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { confirmationPage } from "./confirmation-page.tsx";
+import { wordsOf } from "../shop/filter-words.ts";
+import { askingPage } from "./asking-page.tsx";
 
 const path = "/account/searches";
 
@@ -67,14 +67,14 @@ export const SavedSheet = ({ searches, visitor, query }: SavedSheetProps): JSX.E
 const isOfCar = ({ query }: Pick<SavedSearch, "query">): boolean =>
   /^[A-HJ-NPR-Z0-9]{17}$/.test(new URLSearchParams(query).get("vin_pattern") ?? "");
 
-const wordsOf = (query: string): string => wordsOfSearch(Object.fromEntries(new URLSearchParams(query)));
+const searchWordsOf = (query: string): string => wordsOf(Object.fromEntries(new URLSearchParams(query))) ?? "All cars";
 
 const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => {
   const { name, query, url, messages, stopped, attempts, searchId } = search;
   return (
     <li>
       <b>{name}</b>
-      {isOfCar(search) ? null : <span>{` ${wordsOf(query)}.`}</span>}
+      {isOfCar(search) ? null : <span>{` ${searchWordsOf(query)}.`}</span>}
       {url === null ? null : <span class="mute">{` Posts to ${url}: ${amountOf(messages, "message")}.`}</span>}
       {search.lastAtMs === null ? null : (
         <span class="mute">{` Last attempt ${shortTime(search.lastAtMs, "")} UTC: ${search.lastOutcome}.`}</span>
@@ -110,7 +110,7 @@ const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): J
         />
       ) : (
         <>
-          <p>{wordsOf(filters)}.</p>
+          <p>{searchWordsOf(filters)}.</p>
           <input type="hidden" name="query" value={filters} />
         </>
       )}
@@ -159,7 +159,7 @@ export const saveVisitorSearch =
           kicker={<Kicker above={[["/account", "Account"]]} />}
           judgement={{
             sentence: [`“${name}” is saved.`],
-            context: [`${wordsOf(query)}. Its first changes are those of the next published version.`],
+            context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
           }}
         />
       ),
@@ -204,7 +204,7 @@ export const deletionPage =
   ({ accounts }: SiteServices): PageHandler =>
   async ({ visitor, params: { searchId = "" } }) => {
     const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
-    return confirmationPage(
+    return askingPage(
       "Delete a saved search",
       { visitor, action: `${path}/${searchId}/delete`, button: "Delete the search", keepPath: "/account#saved" },
       `“${name}”, its messages and its feed end for good.`,

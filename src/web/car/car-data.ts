@@ -1,9 +1,17 @@
-/** What the page of a car is made from: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
+/** What the page of a car shows: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
 import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { apiFilters, filterNames, listText, pageSizeOf, type ViewParameters, withParameters } from "../shop/view.ts";
+import {
+  apiFilters,
+  filterNames,
+  listText,
+  orderOf,
+  pageSizeOf,
+  type ViewParameters,
+  withParameters,
+} from "../shop/view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];
@@ -162,7 +170,7 @@ async function loadOfSearch(requests: PageRequests, listing: string, { view, asO
   const size = pageSizeOf(view);
   const first = Math.max(0, start - 1);
   const shown = {
-    sort: view.sort,
+    sort: orderOf(view),
     fields: otherFields,
     offset: String(first),
     limit: String(start - first + size + 1),

@@ -1,4 +1,4 @@
-/** What a car is: its facts, packages and features, what its price is made of, its other listings, and its dealer. */
+/** What a car is: its facts, packages and features, the parts of its price, its other listings, and its dealer. */
 import type { ComponentChildren, JSX } from "preact";
 import { Badge, isBranded } from "../components/badge.tsx";
 import { type CardListing, carName } from "../components/card.tsx";
@@ -9,9 +9,9 @@ import { dealerSentence, type NoRating, whyNoRating } from "../sentences/car.ts"
 import { things } from "../sentences/words.ts";
 import { count, day, dollars, plainWords, shortDay, text, webUrl } from "../shell/format.ts";
 import { Words } from "../shell/verdict.tsx";
+import { valueName } from "../shop/filter-words.ts";
 import type { CarParts, ListingDetail } from "./car-data.ts";
 import { drawnCar } from "./car-hero.tsx";
-import { featureName } from "./feature-names.ts";
 
 interface FactsProps {
   readonly listing: ListingDetail;
@@ -117,7 +117,7 @@ export const FeatureSheet = ({ features }: { readonly features: readonly string[
     <Sheet title={things(features.length, "feature")}>
       <ul class="cols">
         {features.map((feature) => (
-          <li key={feature}>{featureName(feature)}</li>
+          <li key={feature}>{valueName("features", feature)}</li>
         ))}
       </ul>
     </Sheet>
@@ -162,7 +162,7 @@ export const DealerSheet = ({ dealer, stock }: DealerProps): JSX.Element => {
   );
 };
 
-/** What a price is made of; nothing if the provider does not say. */
+/** The parts of a price; nothing if the provider does not say. */
 export const PriceParts = ({ pricing }: Pick<ListingDetail, "pricing">): JSX.Element | null => {
   if (pricing === null) return null;
   const items = pricing.line_items.map(({ raw_label, role, applicability, direction, amount_usd: amount }) => ({
@@ -177,7 +177,7 @@ export const PriceParts = ({ pricing }: Pick<ListingDetail, "pricing">): JSX.Ele
     ["Vehicle price after the dealer's adjustments", pricing.dealer_adjusted_vehicle_price_usd],
   ] as const;
   return (
-    <Sheet title="What the price is made of" of="As the dealer states it, before taxes and registration.">
+    <Sheet title="The parts of the price" of="As the dealer states it, before taxes and registration.">
       <Table
         label="Parts of the price"
         columns={[

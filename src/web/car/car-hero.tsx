@@ -9,6 +9,7 @@ import { pluralOf } from "../sentences/words.ts";
 import { count, dollars, plainWords, shortDay, webUrl } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Words } from "../shell/verdict.tsx";
+import { Photo } from "../shop/photos.tsx";
 import type { CarParts, ListingDetail } from "./car-data.ts";
 
 interface HeroProps {
@@ -66,17 +67,6 @@ const Picture = ({ car, photos }: { readonly car: DrawnCar; readonly photos: rea
     </div>
   );
 
-interface PhotoProps {
-  readonly source: string;
-  readonly id?: string;
-  readonly alt?: string;
-}
-
-/** A photo, which a script hides if it does not load. */
-const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
-  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
-);
-
 const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "kicker">): JSX.Element => {
   const { price } = listing;
   return (
@@ -132,7 +122,7 @@ function summaryOf(listing: ListingDetail, { others }: HeroProps["parts"]): stri
 /** The condition of a new or certified car, and its history. A branded title is the badge of the price. */
 const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { inventory_type: condition } = listing;
-  const history = own?.keywords?.length && !isBranded(own) ? historyParts(own.keywords) : [];
+  const history = own === undefined || isBranded(own) || own.keywords?.length === 0 ? [] : historyParts(own.keywords);
   return (
     <>
       {condition === "certified" ? <Badge look="petrol">Certified</Badge> : null}
@@ -144,7 +134,7 @@ const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts"
   );
 };
 
-/** To call the dealer, to keep the car, and to be told of a lower price; of a branded car, similar ones. Sold cars have other ones only. */
+/** To call the dealer, to keep the car, and to hear of a lower price; of a branded car, similar ones. Sold cars have other ones only. */
 const Actions = ({ listing, parts }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { id, vin, sold_date: sold, vehicle } = listing;
   const { others, own } = parts;

@@ -1,5 +1,5 @@
 /** The page of a car, to judge it: picture and price, its price among similar cars and over time, its dealer, its facts, and other cars. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Card, Cars } from "../components/card.tsx";
 import { Note } from "../components/sheet.tsx";
@@ -8,6 +8,7 @@ import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
+import { wordsOf } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.tsx";
 import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../shop/view.ts";
 import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, type ShownView } from "./car-data.ts";
@@ -15,7 +16,6 @@ import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet, OtherListings, PriceParts, WhyNoRating } from "./car-facts.tsx";
 import { CarHero, fullName } from "./car-hero.tsx";
 import { PastDay, PriceFigure } from "./price-over-time.tsx";
-import { wordsOfSearch } from "./search-words.ts";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
@@ -102,60 +102,38 @@ interface BodyProps {
 }
 
 /** Returns the sheets of a car: the comparison, if there is one; else why not. */
-async function bodyOf(
-  { requests, query, params, context }: PageVisit,
-  { listing, parts, asOf, hasPhoto }: BodyProps,
-): Promise<JSX.Element> {
-  const { valued, own, listings, stock } = parts;
-  const address = { path: context.path.startsWith("/listings/") ? context.path : `/listings/${listing.id}`, query };
+async function bodyOf(visit: PageVisit, props: BodyProps): Promise<JSX.Element> {
+  const { listing, parts, asOf } = props;
+  const { own, listings, stock, valued } = parts;
+  const address = { path: `/listings/${listing.id}`, query: visit.query };
   const reason = listing.sold_date === null ? noRatingOf(pricedCar(listing, parts)) : undefined;
-  const isCompared = valued !== undefined && valued.comparables.length > 0 && reason !== "branded";
-  const similar = isCompared
-    ? await similarWithin(valued, query, (radius) =>
-        requests.loadPart("similar cars", () => loadSimilar(requests, params.listing_id ?? listing.id, radius)),
-      )
-    : undefined;
+  const similar = reason === "branded" ? undefined : await similarOf(visit, valued, listing.id);
+  const why = reason === undefined ? null : <WhyNoRating reason={reason} />;
   const price = (
     <PriceFigure
       listing={listing}
       days={daysOf(listing, parts)}
       supplyDays={valued?.supply?.days_supply}
-      {...address}
+      path={address.path}
+      query={address.query}
     />
   );
-  const facts = <CarFacts listing={listing} parts={parts} asOf={asOf} hasPhoto={hasPhoto} />;
-  const dealer = <DealerSheet dealer={listing.dealer} stock={stock} />;
-  const why = reason === undefined ? null : <WhyNoRating reason={reason} />;
+  const facts = <CarFacts listing={listing} parts={parts} asOf={asOf} hasPhoto={props.hasPhoto} />;
   const features = (own?.features ?? []).length === 0 ? null : <FeatureSheet features={own?.features ?? []} />;
+  const dealer = <DealerSheet dealer={listing.dealer} stock={stock} />;
   return (
     <>
-      {similar === undefined ? null : (
-        <Wide>
-          <SimilarFigure similar={similar} address={address} />
-          <div class="stack">
-            {why}
-            {price}
-            {dealer}
-          </div>
-        </Wide>
-      )}
-      <Wide>
-        {facts}
-        {similar === undefined ? (
-          <div class="stack">
-            {why}
-            {price}
-          </div>
-        ) : (
-          features
-        )}
-      </Wide>
       {similar === undefined ? (
-        <Wide>
-          {features}
-          {dealer}
-        </Wide>
-      ) : null}
+        <>
+          <Wide start={facts} end={[why, price]} />
+          <Wide start={features} end={[dealer]} />
+        </>
+      ) : (
+        <>
+          <Wide start={<SimilarFigure similar={similar} address={address} />} end={[why, price, dealer]} />
+          <Wide start={facts} end={[features]} />
+        </>
+      )}
       <PriceParts pricing={listing.pricing} />
       {similar === undefined || similar.cars.length === 0 ? null : (
         <NearestCars similar={similar} address={address} asOf={asOf} />
@@ -165,9 +143,29 @@ async function bodyOf(
   );
 }
 
-const Wide = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
-  <div class="wide2">{children}</div>
-);
+/** Returns the similar cars that the address chooses; undefined if there are none at all. */
+async function similarOf({ requests, query }: PageVisit, valued: CarParts["valued"], id: string) {
+  if (valued === undefined || valued.comparables.length === 0) return undefined;
+  return similarWithin(valued, query, (radius) =>
+    requests.loadPart("similar cars", () => loadSimilar(requests, id, radius)),
+  );
+}
+
+interface WideProps {
+  readonly start: JSX.Element | null;
+  readonly end: readonly (JSX.Element | null)[];
+}
+
+/** A wide sheet, and narrower ones beside it; one alone fills its column. */
+const Wide = ({ start, end }: WideProps): JSX.Element => {
+  const beside = end.filter((sheet) => sheet !== null);
+  return (
+    <div class="wide2">
+      {start}
+      {beside.length > 1 ? <div class="stack">{beside}</div> : beside}
+    </div>
+  );
+};
 
 const Superseded = ({ by }: { readonly by: string | undefined }): JSX.Element | null =>
   by === undefined ? null : (
@@ -189,7 +187,7 @@ const Whereabouts = ({ listing, parts: { others }, shown: { view } }: Whereabout
     return (
       <>
         <span>
-          <Kicker above={[[viewPath(view), wordsOfSearch(view)]]} here={here} />
+          <Kicker above={[[viewPath(view), wordsOf(view) ?? "All cars"]]} here={here} />
         </span>
         {position === undefined ? null : (
           <span class="beside">

@@ -10,7 +10,7 @@ import { paceNote, priceTimeTitle } from "../sentences/car.ts";
 import { count, day, dollars, shortDay } from "../shell/format.ts";
 import { viewPath } from "../shop/view.ts";
 import type { ListingDetail } from "./car-data.ts";
-import { quoted } from "./similar-cars.tsx";
+import { sqlText } from "./similar-cars.tsx";
 
 interface PriceProps {
   readonly listing: ListingDetail;
@@ -42,7 +42,7 @@ export const PriceFigure = ({ listing, days, supplyDays, path, query }: PricePro
         rows: rowsOf(listing, first),
         sorting: sortingOf("price", path, query),
       }}
-      sql={`SELECT date, price_before, price, miles\nFROM price_changes\nWHERE listing_id = ${quoted(id)}\nORDER BY changed_at`}
+      sql={`SELECT date, price_before, price, miles\nFROM price_changes\nWHERE listing_id = ${sqlText(id)}\nORDER BY changed_at`}
     >
       {first === last || steps.every(({ price }) => price === null) ? (
         <p class="mute">Seen on one day: there is no line to draw.</p>

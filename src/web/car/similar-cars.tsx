@@ -32,6 +32,7 @@ export interface Similar {
   readonly radius: number | undefined;
   /** How many cars are within each distance; undefined where an answer does not say. */
   readonly counts: readonly (readonly [radius: number | undefined, cars: number | undefined])[];
+  /** The distance of the nearest one; undefined unless all are known. */
   readonly nearest: number | undefined;
 }
 
@@ -52,7 +53,7 @@ export async function similarWithin(
     valued,
     cars,
     radius,
-    nearest: Number.isFinite(nearest) ? nearest : undefined,
+    nearest: isWhole && Number.isFinite(nearest) ? nearest : undefined,
     counts: [
       ...radii.map(
         (miles) => [miles, isWhole ? within(miles).length : miles === radius ? cars.length : undefined] as const,
@@ -211,13 +212,13 @@ function numbersOf(cars: readonly SimilarCar[]): ChartTable {
 }
 
 /** Returns a text as SQL. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Returns the statement of cars for sale of the model, within the years of the similar cars. */
 function sqlOf({ subject: { make, model, year } }: Valued): string | undefined {
   if (make === null || model === null) return undefined;
   const years = year === null ? "" : `\n  AND year BETWEEN ${year - yearsMax} AND ${year + yearsMax}`;
-  return `SELECT year, trim, miles, price, city, state\nFROM active\nWHERE make = ${quoted(make)} AND model = ${quoted(model)}${years}\nORDER BY price`;
+  return `SELECT year, trim, miles, price, city, state\nFROM active\nWHERE make = ${sqlText(make)} AND model = ${sqlText(model)}${years}\nORDER BY price`;
 }
 
 const yearsMax = nearness.yearsMax;
@@ -249,7 +250,7 @@ export const NearestCars = ({ similar: { cars, valued }, address, asOf }: Simila
     );
   tools.push(
     <a key="how" href="/docs/guides/valuation">
-      How a price is made comparable
+      How a price becomes comparable
     </a>,
   );
   if (valued.subject.vin !== null && address.path !== "/value")

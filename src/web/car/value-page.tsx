@@ -23,6 +23,7 @@ const textFields = [
   ["miles", "Miles", "40000"],
   ["postal_code", "ZIP code", "98402"],
   ["price", "Price, if it is asked", "25000"],
+  ["msrp", "Sticker, of a new car", "35000"],
   ["options", "Option codes", "XMF,PWL"],
 ] as const;
 

@@ -35,6 +35,8 @@ export type Mark =
       readonly isStepped?: boolean;
       readonly hasArea?: boolean;
       readonly isUnfinished?: boolean;
+      /** Whether it is fitted: without dots at its ends. */
+      readonly isFitted?: boolean;
     }
   /** A range of a series, from a low to a high value. */
   | {
@@ -198,7 +200,7 @@ const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
 };
 
 const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
-  const { points, color, isStepped = false, hasArea = false, isUnfinished = false } = mark;
+  const { points, color, isStepped = false, hasArea = false, isUnfinished = false, isFitted = false } = mark;
   const known = points.filter((point): point is readonly [number, number] => point[1] !== null);
   const first = known[0];
   const last = known.at(-1);
@@ -218,15 +220,19 @@ const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
       {isUnfinished ? (
         <path d={linePath(points.slice(-2), plot, isStepped)} {...stroke} stroke-dasharray="2 4" />
       ) : null}
-      <circle
-        cx={px(plot.x(first[0]))}
-        cy={px(plot.y(first[1]))}
-        r="3"
-        fill="var(--sheet)"
-        stroke={paintOf(color)}
-        stroke-width="2"
-      />
-      <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paintOf(color)} />
+      {isFitted ? null : (
+        <>
+          <circle
+            cx={px(plot.x(first[0]))}
+            cy={px(plot.y(first[1]))}
+            r="3"
+            fill="var(--sheet)"
+            stroke={paintOf(color)}
+            stroke-width="2"
+          />
+          <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paintOf(color)} />
+        </>
+      )}
     </>
   );
 };
@@ -236,7 +242,8 @@ function linePath(points: readonly Point[], plot: Plot, isStepped: boolean): str
   return points
     .map(([x, y], index) => {
       if (y === null) return "";
-      const [left, top] = [px(plot.x(x)), px(plot.y(y))];
+      const left = px(plot.x(x));
+      const top = px(plot.y(y));
       if ((points[index - 1]?.[1] ?? null) === null) return `M${left} ${top}`;
       return isStepped ? `H${left}V${top}` : `L${left} ${top}`;
     })
@@ -298,7 +305,8 @@ const Dot = ({
   mark: { x, y, r = 5.4, color, look = "filled", name, above = [], ...link },
   plot,
 }: MarkProps<"dot">): JSX.Element => {
-  const [left, top] = [plot.x(x), plot.y(y)];
+  const left = plot.x(x);
+  const top = plot.y(y);
   const opacity = { bubble: color === "coral" ? 0.85 : 0.3, faint: 0.45, filled: undefined, open: undefined }[look];
   // The name stands at the side where there is room.
   const isAtEnd = left + r + 8 + (name ?? "").length * 7 > plot.right + 20;

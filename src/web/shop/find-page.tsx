@@ -3,7 +3,7 @@ import { Refusal } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { notice } from "../shell/notice.tsx";
+import { notice, type Way } from "../shell/notice.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { type Interpretation, QuestionWords } from "./question-words.tsx";
@@ -69,6 +69,8 @@ function viewOf({ year = "", ...filters }: TextParameters, asOf: string): ViewPa
   return readView(new URLSearchParams({ ...filters, ...(year === "" ? {} : bounds) }), asOf);
 }
 
+const allCars: readonly Way[] = [["/shop", "All cars"]];
+
 /** The page without cars: no word was understood, or no car has the VIN. */
 const nothingFound = (words: string, interpretation?: Interpretation): PageContent => ({
   title: "Nothing found",
@@ -78,7 +80,7 @@ const nothingFound = (words: string, interpretation?: Interpretation): PageConte
   ...notice({
     sentence: ["Nothing was found for ", { text: `“${words}”`, mark: "attention" }, "."],
     car: "hatch",
-    ways: [["/shop", "All cars"]],
+    ways: interpretation === undefined ? [...allCars, [`/value?vin=${words}`, "Value it by its VIN"]] : allCars,
     children:
       interpretation === undefined ? (
         <p>No car has this VIN. One that was sold keeps its page; a mistyped VIN does not have one.</p>

@@ -274,7 +274,7 @@ const ChangeTitle = ({ title }: { readonly title: string }): JSX.Element => {
 
 /** Returns the page that saves a search. */
 const savePath = (view: ViewParameters, asOf: string): string =>
-  `/dashboard/searches?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}`;
+  `/account?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}#save`;
 
 const orders: readonly (readonly [value: string, text: string])[] = [
   ["price", "Lowest price"],

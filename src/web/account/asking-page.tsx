@@ -13,7 +13,7 @@ interface Ending {
 }
 
 /** Returns the page; `children` say what ends, and how. */
-export const confirmationPage = (title: string, ending: Ending, children: ComponentChildren): PageContent => ({
+export const askingPage = (title: string, ending: Ending, children: ComponentChildren): PageContent => ({
   title,
   door: "account",
   top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={{ sentence: [`${title}?`] }} />,

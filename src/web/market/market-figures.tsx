@@ -1,0 +1,279 @@
+/** The figures of the market: median prices, the facts side by side, what a model loses with age, and days on the lot. */
+import type { ComponentChildren, JSX } from "preact";
+import { Chart } from "../charts/chart.tsx";
+import type { ChartColor, Mark } from "../charts/marks.tsx";
+import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
+import { Figure } from "../components/figure.tsx";
+import { type NumbersColumn, sortingOf } from "../components/numbers.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { Table } from "../components/table.tsx";
+import {
+  lossNote,
+  lossTitle,
+  type MarketPeriod,
+  type MarketSide,
+  mediansNote,
+  paceTitle,
+  pointLabel,
+  pricesMovedTitle,
+  standingTitle,
+} from "../sentences/market.ts";
+import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
+import { carsPath } from "./market-search.ts";
+import { chartMin, endsUnfinished, type MarketPoint, type SearchTrend, soldDays, soldPath } from "./market-trends.ts";
+
+/** What the figures show. */
+export interface ShownMarket {
+  readonly trends: readonly SearchTrend[];
+  readonly sides: readonly MarketSide[];
+  readonly period: MarketPeriod;
+  readonly query: URLSearchParams;
+  /** The statement of the days, if columns express the filters. */
+  readonly sql?: string | undefined;
+}
+
+/** The color of each search. */
+export const colors: readonly ChartColor[] = ["petrol", "coral"];
+
+interface Series {
+  readonly id: string;
+  readonly metric: "price.median" | "days_on_market.median";
+  readonly title: string;
+  readonly of: string;
+  readonly width: 560 | 760;
+  readonly format: (value: number) => string;
+  readonly tick: (value: number) => string;
+}
+
+const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
+
+/** A series of each search over the days. Weeks are said; an unfinished one is dotted, with a question mark. */
+const Days = ({ market, series }: { readonly market: ShownMarket; readonly series: Series }): JSX.Element => {
+  const { trends, period, query, sql } = market;
+  const { id, metric, title, of, width, format, tick } = series;
+  const known = trends.flatMap(({ points }) => points.flatMap((point) => point[metric] ?? []));
+  const ends = trends[0]?.points.map(({ end }) => end) ?? [];
+  const marks = trends.map((trend, index): Mark => {
+    const value = trend.points.findLast((point) => point[metric] !== null)?.[metric];
+    return {
+      mark: "line",
+      points: trend.points.map((point) => [valueOfDay(point.end), point[metric]] as const),
+      color: colors[index] ?? "field",
+      name: trend.search.name,
+      ...(value == null ? {} : { value: format(value) }),
+      isUnfinished: endsUnfinished(trend),
+      hasArea: trends.length === 1,
+    };
+  });
+  const columns: readonly NumbersColumn[] = [
+    { name: "day", title: ends.length > 0 && trends[0]?.points[0]?.interval === "week" ? "Week" : "Day" },
+    ...trends.map(({ search }) => ({ name: search.name, title: search.name, format })),
+  ];
+  const rows = (trends[0]?.points ?? []).map((point, index) => [
+    pointLabel(point, period.asOf),
+    ...trends.map(({ points }) => points[index]?.[metric] ?? null),
+  ]);
+  const isDrawn = trends.some(({ points }) => points.filter((point) => point[metric] !== null).length >= chartMin);
+  return (
+    <Figure
+      id={id}
+      title={title}
+      of={of}
+      numbers={{ columns, rows, sorting: sortingOf(id, "/market", query) }}
+      sql={sql}
+    >
+      {isDrawn ? (
+        <Chart
+          label={`${title}. ${of}`}
+          width={width}
+          x={dayScale(ends)}
+          y={numberScale(known, { format: tick })}
+          marks={marks}
+        />
+      ) : (
+        <p>{fewDays(known.length)}</p>
+      )}
+    </Figure>
+  );
+};
+
+const fewDays = (known: number): string =>
+  known === 0
+    ? `No median is known: each needs ${chartMin} cars or more.`
+    : `Fewer than ${chartMin} medians are known, which are no line: the table has them.`;
+
+export const PriceFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const { trends, sides, period } = market;
+  const last = trends[0] === undefined ? undefined : lastOf(trends[0]);
+  const series: Series = {
+    id: "price",
+    metric: "price.median",
+    title: pricesMovedTitle(sides, period),
+    of: last === undefined ? "" : mediansNote(sides, period, last),
+    width: 760,
+    format: (value) => dollars(Math.round(value)),
+    tick: shortPrice,
+  };
+  return <Days market={market} series={series} />;
+};
+
+export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const series: Series = {
+    id: "days",
+    metric: "days_on_market.median",
+    title: standingTitle(market.sides, market.period),
+    of: `Typical (median) days on the lot of the cars for sale ${lastOfInterval(market)}.`,
+    width: 560,
+    format: (value) => amountOf(Math.round(value * 10) / 10, "day"),
+    tick: decimalOf,
+  };
+  return <Days market={market} series={series} />;
+};
+
+const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
+
+const lastOfInterval = ({ trends }: ShownMarket): string =>
+  trends[0]?.points[0]?.interval === "week" ? "on the last day of each week" : "each day";
+
+interface FactRow {
+  readonly title: string;
+  readonly textOf: (side: MarketSide, trend: SearchTrend) => ComponentChildren;
+  readonly pathOf?: (trend: SearchTrend) => string;
+}
+
+const known = (value: number | null | undefined, format: (value: number) => string): string =>
+  value == null ? "–" : format(value);
+
+const factRows: readonly FactRow[] = [
+  { title: "For sale", textOf: ({ cars }) => known(cars, count), pathOf: ({ search }) => carsPath(search) },
+  {
+    title: `Sold in ${soldDays} days`,
+    textOf: (_, trend) => known(lastOf(trend)?.sold30, count),
+    pathOf: ({ search }) => soldPath(search, soldDays),
+  },
+  {
+    title: "Days until the stock is sold",
+    textOf: ({ supplyDays }) => known(supplyDays, (days) => count(Math.round(days))),
+  },
+  {
+    title: "Typical days on the lot",
+    textOf: ({ days }) => known(days, decimalOf),
+    pathOf: ({ search }) => carsPath(search, { sort: "-days_on_market" }),
+  },
+  {
+    title: "Median price",
+    textOf: ({ median }) => known(median, (price) => dollars(Math.round(price))),
+    pathOf: ({ search }) => carsPath(search, { sort: "price" }),
+  },
+  {
+    title: "Loses a year",
+    textOf: ({ yearLoss }) => known(yearLoss, (loss) => inPercent(loss / 100)),
+    pathOf: () => "#loss",
+  },
+];
+
+/** The facts of the searches, side by side. Numbers with rows link to them. */
+export const FactsSheet = ({ market: { trends, sides } }: { readonly market: ShownMarket }): JSX.Element => (
+  <Sheet title={paceTitle(sides)} id="facts">
+    <div class="facts-table">
+      <Table
+        label="Facts side by side"
+        rows={factRows}
+        columns={[
+          { title: <span class="vh">Fact</span>, cell: ({ title }) => title },
+          ...trends.map((trend, index) => ({
+            title: <span class={`ink-${colors[index]}`}>{trend.search.name}</span>,
+            isNumber: true,
+            cell: ({ textOf, pathOf }: FactRow) => {
+              const text = textOf(sides[index] ?? { name: "" }, trend);
+              return <b>{pathOf === undefined || text === "–" ? text : <a href={pathOf(trend)}>{text}</a>}</b>;
+            },
+          })),
+        ]}
+      />
+    </div>
+  </Sheet>
+);
+
+type AgePoint = NonNullable<SearchTrend["loss"]>["points"][number];
+
+const yearText = (age: number): string => (age === 1 ? "1 year" : `${age} yr`);
+
+/** Returns a scale of whole years of age. */
+const ageScale = (first: number, last: number): Scale => ({
+  at: (age) => (age - first) / Math.max(1, last - first),
+  ticks: (max) => {
+    const step = Math.max(1, Math.ceil((last - first + 1) / (max + 2)));
+    const ages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    return ages.filter((age) => (age - first) % step === 0).map((value) => ({ value, text: yearText(value) }));
+  },
+});
+
+/** What the models lose with age, on one basis: the fitted curve of each. */
+export const LossFigure = ({ market: { trends, sides, query } }: { readonly market: ShownMarket }): JSX.Element => {
+  const followed = trends.flatMap((trend, index) =>
+    trend.loss === undefined ? [] : [{ trend, loss: trend.loss, color: colors[index] ?? "field" }],
+  );
+  const medians = followed.flatMap(({ loss }) => loss.points.filter(({ median }) => median !== null));
+  const ages = medians.map(({ from }) => from);
+  const title = lossTitle(sides);
+  const marks = followed.flatMap(({ trend, loss, color }): readonly Mark[] => {
+    const within = loss.points.filter(({ from }) => from >= Math.min(...ages) && from <= Math.max(...ages));
+    return [
+      ...within.flatMap((point): readonly Mark[] => {
+        const { from, median } = point;
+        if (median === null) return [];
+        const named = `${trend.search.plural} of ${amountOf(from, "year")}: median ${dollars(Math.round(median))}, ${amountOf(point.sample, "car")}`;
+        return [{ mark: "dot", x: from, y: median, r: 4, color, look: "faint", title: named }];
+      }),
+      {
+        mark: "line",
+        isFitted: true,
+        name: trend.search.name,
+        points: within.map(({ from, fitted }) => [from, fitted] as const),
+        color,
+      },
+    ];
+  });
+  const rows = followed.flatMap(({ trend, loss }) =>
+    loss.points.map((point) => ageRow(trend, point, loss.newest_year ?? 0)),
+  );
+  const sample = followed.reduce((sum, { loss }) => sum + loss.curve.sample, 0);
+  const prices = [...medians.map(({ median }) => median ?? 0), ...medians.map(({ fitted }) => fitted ?? 0)];
+  return (
+    <Figure
+      id="loss"
+      title={title}
+      of={lossNote}
+      numbers={{
+        columns: [
+          { name: "model", title: "Model" },
+          { name: "age", title: "Years", format: count },
+          { name: "cars", title: "Cars", format: count },
+          { name: "median", title: "Median", format: (value) => dollars(Math.round(value)) },
+          { name: "fitted", title: "Curve", format: (value) => dollars(Math.round(value)) },
+        ],
+        rows,
+        sorting: sortingOf("loss", "/market", query),
+      }}
+    >
+      {sample < chartMin || ages.length < 2 ? (
+        <p>Too few used cars have a known price and age for a curve.</p>
+      ) : (
+        <Chart
+          label={`${title}. ${lossNote}`}
+          x={ageScale(Math.min(...ages), Math.max(...ages))}
+          y={numberScale(prices, { format: shortPrice, isFromZero: true })}
+          marks={marks}
+        />
+      )}
+    </Figure>
+  );
+};
+
+/** Returns the row of an age; its cars for sale are a link. */
+function ageRow({ search }: SearchTrend, { from, sample, median, fitted }: AgePoint, newest: number) {
+  const year = String(newest - from);
+  const path = carsPath(search, { inventory_type: "used,certified", year });
+  return [search.name, { text: from, path }, sample, median, fitted];
+}
