@@ -13,17 +13,10 @@ import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
 import { marketFile, marketPage } from "./market/market-page.tsx";
-import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
-import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
-import { auditPage } from "./operator/audit-page.tsx";
-import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.tsx";
-import { ingestDayPage, qualityDownload, qualityPage } from "./operator/ingest-page.tsx";
-import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
-import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
-import { sourcesPage } from "./operator/sources-page.tsx";
+import { addOperateRoutes } from "./operate/operate-routes.ts";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
-import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
+import { visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 import { exportFile, exportStatusPage, startExport, stopExport } from "./shop/export-pages.tsx";
 import { lookUpPage } from "./shop/find-page.tsx";
@@ -47,7 +40,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addRedirects(router);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
-  addOperatorRoutes(router, services);
+  addOperateRoutes(router, services);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
@@ -92,33 +85,4 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/export/:id", exportStatusPage(exports));
   router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
   router.get("/export/:id/file", exportFile(services, exports));
-}
-
-/** Adds the pages and forms of operators to a router. */
-function addOperatorRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addOperatorPage(router, services, ["/operator", deliveriesPage(services)]);
-  addOperatorForm(router, services, ["/operator/release", releaseFeedByForm(services)]);
-  addOperatorPage(router, services, ["/operator/sources", sourcesPage(services)]);
-  addOperatorPage(router, services, ["/operator/service", servicePage(services)]);
-  addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
-  addOperatorForm(router, services, ["/operator/accounts", createAccountByForm(services)]);
-  addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
-  addOperatorPage(router, services, ["/operator/accounts/:accountId/:form", confirmationPage(services)]);
-  addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
-  addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
-  router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));
-  // It loads the modules that read feeds and sources, which a service does not need.
-  const newFeed = () => import("./operator/new-feed-page.tsx");
-  addOperatorPage(router, services, ["/operator/feeds", async (visit) => (await newFeed()).uploadPage(visit)]);
-  addOperatorForm(
-    router,
-    services,
-    ["/operator/feeds", async (form) => (await newFeed()).mapByForm(services)(form)],
-    uploadBytesMax,
-  );
-  addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
-  addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
-  addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);
-  addOperatorForm(router, services, ["/operator/accounts/:accountId/:form", changeAccountByForm(services)]);
-  addMissingOperatorPages(router, services);
 }

@@ -105,7 +105,7 @@ test("another account finds no resource, on any route with an id", async () => {
   for (const id of Object.values(resources)) assert.match(id, /^[\w.-]{8,}$/);
   for (const route of routes.filter((one) => !isPublic(one))) {
     const [method = "", template = ""] = route.split(" ");
-    const isOperators = template.startsWith("/operator/");
+    const isOperators = template.startsWith("/operate/");
     const id = isOperators ? owner.accountId : resources[route];
     assert.ok(id !== undefined, `${route}: expected a row, or that everybody may read it`);
     const path = template.replaceAll(/:\w+/g, id);

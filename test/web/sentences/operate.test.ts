@@ -5,11 +5,13 @@ import {
   brokenFeedText,
   brokenFeedTitle,
   classesTitle,
+  type DecidedAs,
+  dayVerdict,
   decidedText,
   decideTitle,
   dryTitle,
   endOfCars,
-  type FeedDecision,
+  logVerdict,
   monthChange,
   morningVerdict,
   readTitle,
@@ -81,7 +83,7 @@ test("a feed that looks broken says what is odd about it, and what was decided",
     [{ ...feed, vins: null, usualVins: null }, "Until you decide, its old cars stay."],
   ]);
   assertSaid(
-    (decision: FeedDecision) => decidedText("Bellamy Ford", decision),
+    (decision: DecidedAs) => decidedText("Bellamy Ford", decision),
     [
       ["accepted", "Bellamy Ford. Accepted: its cars are those of the file."],
       ["ended", "Bellamy Ford. Its cars have ended."],
@@ -142,6 +144,7 @@ test("the cars of a day are as usual, fewer or more, and the service is well or 
     [{ ...health, freeBytes: 27e9 }, "[attention:The disk is almost full]"],
     [{ ...health, dueInMs: -1 }, "[attention:The next file is overdue]"],
     [{ ...health, hasFailed: true }, "[attention:The last delivery failed]"],
+    [{ ...health, isDegraded: true }, "[attention:The service is degraded]"],
   ]);
   assertSaid(serviceNote, [
     [health, "71.7 GB of 270.6 are free. No statement is running. The next file is due within 35 hours."],
@@ -241,4 +244,38 @@ test("the accounts begin with whose credit ends", () => {
     [["a", "b", "c", "d"], "Four accounts may run dry"],
     [[], "Every account has credit"],
   ]);
+});
+
+test("a day's report says what came and what was refused, and the log how much was changed today", () => {
+  const report = { day: "2026-11-18", asOf, files: 516, cars: 9845, refused: 37, broken: 3, unknown: 158, noted: 70 };
+  const unknown = "A value that no rule accepts becomes unknown; its row stays.";
+  const facts = ["158 values unknown", "70 values noted"] as const;
+  assertSaid(dayVerdict, [
+    [
+      report,
+      "516 files came on Nov 18. [attention:37 of 9,882 rows were refused].",
+      `[attention:3 files looked broken]: their old cars stayed. ${unknown}`,
+      "9,845 cars read",
+      ...facts,
+    ],
+    [
+      { ...report, files: 1, cars: 2, refused: 0, broken: 0 },
+      "1 file came on Nov 18. [neutral:No row was refused].",
+      unknown,
+      "2 cars read",
+      ...facts,
+    ],
+    [{ ...report, files: 0, cars: 0, refused: 0, broken: 0 }, "No file came on Nov 18.", "0 cars read", ...facts],
+  ]);
+  const context = "Every change of an account, a feed or a mapping stands here, with who made it.";
+  assertSaid(
+    (changes: number | undefined) => logVerdict(false, changes, changes === 50),
+    [
+      [0, "Nothing was changed today.", context],
+      [1, "One change today.", context],
+      [50, "50 changes or more today.", context],
+      [undefined, "Older changes.", context],
+    ],
+  );
+  assertSaid((isEmpty: boolean) => logVerdict(isEmpty, 0), [[true, "Nothing was changed yet.", context]]);
 });

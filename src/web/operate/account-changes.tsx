@@ -1,10 +1,11 @@
-/** The changes of accounts in the operator's view. The form of a change, and the command that does the same, derive from the row of the change. */
+/** The forms that change an account. The form of a change, and the command that does the same, derive from the row of the change. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
-import { Block } from "../shell/blocks.tsx";
+import { Sheet } from "../components/sheet.tsx";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
@@ -33,7 +34,7 @@ export function CommandText({ name, accountId }: CommandTextProps): JSX.Element 
     if (field === "accountId") return [`--account ${accountId}`];
     return parse !== undefined && (label !== undefined || flags.startsWith("<")) ? [flags] : [];
   });
-  return <code class="cmd">{["carquet", name, ...fields].join(" ")}</code>;
+  return <code class="small">{["carquet", name, ...fields].join(" ")}</code>;
 }
 
 interface ChangeFormsProps {
@@ -43,35 +44,37 @@ interface ChangeFormsProps {
 }
 
 export const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
-  <Block id="changes" title="Change">
-    {[...formChanges].map(([path, change]) => {
-      const { buttons, ending } = change.form ?? {};
-      if (buttons === undefined) return null;
-      const action = `/operator/accounts/${account.accountId}/${path}`;
-      const command = <CommandText name={change.name} accountId={account.accountId} />;
-      return ending?.isNow?.(account) ? (
-        <p key={path} class="inline">
-          <a class="btn danger" href={action}>
-            {ending.title}…
-          </a>
-          {command}
-        </p>
-      ) : (
-        <Form key={path} visitor={visitor} action={action} class="inline">
-          {Object.entries(change.fields).map(([name, field]) => (
-            <Input key={name} name={name} field={field} account={account} />
-          ))}
-          {buttons.map(([text, name, value]) => (
-            <button key={text} type="submit" name={name} value={value}>
-              {text}
-            </button>
-          ))}
-          {command}
-        </Form>
-      );
-    })}
-    {children}
-  </Block>
+  <Sheet id="changes" title="Change it">
+    <div class="changes">
+      {[...formChanges].map(([path, change]) => {
+        const { buttons, ending } = change.form ?? {};
+        if (buttons === undefined) return null;
+        const action = `/operate/accounts/${account.accountId}/${path}`;
+        return (
+          <div key={path}>
+            {ending?.isNow?.(account) ? (
+              <Button look="danger" href={action}>
+                {ending.title}…
+              </Button>
+            ) : (
+              <Form visitor={visitor} action={action} class="line">
+                {Object.entries(change.fields).map(([name, field]) => (
+                  <Input key={name} name={name} field={field} account={account} />
+                ))}
+                {buttons.map(([text, name, value]) => (
+                  <Button key={text} {...(name === undefined ? {} : { name, value: value ?? "" })}>
+                    {text}
+                  </Button>
+                ))}
+              </Form>
+            )}
+            <CommandText name={change.name} accountId={account.accountId} />
+          </div>
+        );
+      })}
+      {children}
+    </div>
+  </Sheet>
 );
 
 interface InputProps {

@@ -1,5 +1,5 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -8,32 +8,57 @@ import { describeIssue } from "../../ingest/delivery-report.ts";
 import { chosenFields } from "../../ingest/proposal/choices.ts";
 import type { MappedFile, MapRequest } from "../../ingest/proposal/map-file.ts";
 import { defaultCurrency } from "../../lake/manifest.ts";
+import { Button } from "../components/button.tsx";
+import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
-import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
+import { Note, Sheet } from "../components/sheet.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
+import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { addDraft, mapDraft, removeDraft } from "./feed-drafts.ts";
-import { operatorPage } from "./operator-page.tsx";
+import { operatePage, operatePath } from "./operate-page.tsx";
 
-const path = "/operator/feeds";
+const path = "/operate/feeds";
+
+/** The frame of the page: it is reached from the sources of the service. */
+const feedPage = (visitor: Visitor, title: string, context: string, children: ComponentChildren): PageContent =>
+  operatePage({
+    path: "/operate/service",
+    title,
+    kicker: (
+      <Kicker
+        above={[
+          [operatePath, "Operate"],
+          ["/operate/service", "Service"],
+        ]}
+        here="New feed"
+      />
+    ),
+    visitor,
+    judgement: { sentence: [`${title}.`], context: [context] },
+    children,
+  });
 
 export const uploadPage: PageHandler = async ({ visitor, query }) =>
-  operatorPage(
-    path,
-    "New feed",
+  feedPage(
+    visitor,
+    "Map a new feed",
+    "Upload a sample. You see what its columns mean and what its cars become, and correct it before anything is kept.",
     <>
-      <Notice text={query.has("saved") ? "The mapping is saved. The next fetch uses it." : undefined} />
-      <section class="sheet pad" aria-label="File">
-        <Form visitor={visitor} action={path} class="stack" hasFile>
+      {query.has("saved") ? <Note>The mapping is saved. The next fetch uses it.</Note> : null}
+      <Sheet title="A sample">
+        <Form visitor={visitor} action={path} class="stack upload" hasFile>
           <Field label="File of a dealer or provider: choose it, or drop it here" type="file" name="file" required />
           <Field label="Path of the records in XML or JSON, if they are not found" name="records" />
-          <button type="submit" class="btn">
-            Map the file
-          </button>
+          <div>
+            <Button look="main">Map the file</Button>
+          </div>
         </Form>
-      </section>
+      </Sheet>
     </>,
   );
 
@@ -54,12 +79,16 @@ export const mapByForm =
       return { location: `${path}?saved` };
     }
     const names = (await sourceMappings?.names()) ?? [];
-    return operatorPage(
-      path,
+    return feedPage(
+      visitor,
       `New feed: ${mapped.name}`,
+      verdictOf(mapped),
       <Draft visitor={visitor} id={id} fields={fields} mapped={mapped} names={names} />,
     );
   };
+
+const verdictOf = ({ summary, trial: { rows, refused, dealers } }: MappedFile): string =>
+  `${summary} ${amountOf(rows, "row")}: ${count(rows - refused)} usable, ${count(refused)} refused; ${amountOf(dealers, "dealer")}.`;
 
 /** Returns what the fields of the form choose. An empty one leaves the proposal. */
 function requestOf(fields: URLSearchParams): Omit<MapRequest, "currency"> {
@@ -81,59 +110,65 @@ interface DraftProps {
 }
 
 const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element => {
-  const { summary, notes, content, columns } = mapped;
-  const { rows, refused, dealers, issues, remarks, listings } = mapped.trial;
+  const { notes, content, columns } = mapped;
+  const { issues, remarks, listings } = mapped.trial;
   return (
     <>
-      <p>
-        {summary} {amountOf(rows, "row")}: {count(rows - refused)} usable, {count(refused)} refused;{" "}
-        {amountOf(dealers, "dealer")}. <a href={path}>Another file</a>
-      </p>
-      <Lines lines={notes.map((note) => note.replace(/; --set .*$/, "."))} look="bullets note warn" />
+      {notes.length === 0 ? null : (
+        <Note>
+          <Lines lines={notes.map((note) => note.replace(/; --set .*$/, "."))} />
+        </Note>
+      )}
       <Form visitor={visitor} action={path} class="stack">
         <input type="hidden" name="draft" value={id} />
-        <Block id="columns" title="Columns">
-          <DataTable
+        <Sheet id="columns" title="Columns" end={<a href={path}>Another file</a>}>
+          <Table
             label="Columns"
-            columns={["Column", "Field", "State", "Why", "#Usable", "Values before → after"]}
-            rows={columns.map((column) => {
-              const value = fields.get(`column:${column.column}`) ?? "";
-              const choice = <ColumnChoice column={column} value={value} />;
-              return [column.column, choice, column.state, column.why, column.share, column.samples];
-            })}
+            rows={columns}
+            columns={[
+              { title: "Column", cell: ({ column }) => column },
+              {
+                title: "Field",
+                cell: (column) => <ColumnChoice column={column} value={fields.get(`column:${column.column}`) ?? ""} />,
+              },
+              { title: "State", cell: ({ state }) => state },
+              { title: "Why", cell: ({ why }) => why },
+              { title: "Usable", isNumber: true, cell: ({ share }) => share },
+              { title: "Values before → after", cell: ({ samples }) => samples },
+            ]}
           />
-        </Block>
+        </Sheet>
         <Constants fields={fields} />
-        <div class="inline">
-          <button type="submit" class="btn" name="action" value="try">
+        <div class="line">
+          <Button look="main" name="action" value="try">
             Try
-          </button>
+          </Button>
           {names.length === 0 ? (
-            <span class="muted">A service of carquet run saves the mapping of a source. Here, copy it.</span>
+            <span class="mute">A service of carquet run saves the mapping of a source. Here, copy it.</span>
           ) : (
             <>
               <Select label="Source" name="source" options={names.map((name) => [name, name])} />
-              <button type="submit" class="btn" name="action" value="save">
+              <Button name="action" value="save">
                 Save as its mapping
-              </button>
+              </Button>
             </>
           )}
         </div>
       </Form>
-      <Block id="issues" title="What would be refused or unknown">
-        <Lines lines={[...issues.map(describeIssue), ...remarks]} look="bullets" />
-      </Block>
-      <Block id="listings" title="The first cars as listings">
-        <DataTable label="Listings" columns={listingColumns} rows={listings.map(listingCells)} />
-      </Block>
-      <Code label="Mapping" text={JSON.stringify(content, undefined, 2)} />
+      <Sheet id="issues" title="What would be refused or unknown">
+        <Lines lines={[...issues.map(describeIssue), ...remarks]} />
+      </Sheet>
+      <Sheet id="listings" title="The first cars as listings">
+        <Table label="Listings" rows={listings} columns={listed} />
+      </Sheet>
+      <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
   );
 };
 
-const Lines = ({ lines, look }: { readonly lines: readonly string[]; readonly look: string }): JSX.Element | null =>
+const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element | null =>
   lines.length === 0 ? null : (
-    <ul class={look}>
+    <ul>
       {lines.map((line) => (
         <li key={line}>{line}</li>
       ))}
@@ -149,7 +184,7 @@ const ColumnChoice = ({ column: { column, fields, state }, value }: ColumnChoice
   const names = fields.join(", ");
   const proposed = state === "suggested" ? `not used (${names}?)` : names || "not used";
   return (
-    <select name={`column:${column}`} aria-label={`Field of ${column}`}>
+    <select class="in" name={`column:${column}`} aria-label={`Field of ${column}`}>
       <option value="">{value === "" ? proposed : "as proposed"}</option>
       {chosenFields.map((field) => (
         <option key={field} value={field} selected={field === value}>
@@ -168,8 +203,8 @@ const constants = [
 ];
 
 const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
-  <Block id="constants" title="The same in all rows">
-    <div class="inline">
+  <Sheet id="constants" title="The same in all rows">
+    <div class="line">
       {constants.map((name) => (
         <Field key={name} label={name} name={`set:${name}`} value={fields.get(`set:${name}`) ?? ""} />
       ))}
@@ -188,29 +223,35 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
         <input type="checkbox" name="accept" checked={fields.has("accept")} /> Use what only values suggest
       </label>
     </div>
-  </Block>
+  </Sheet>
 );
 
-/** The columns of listings, and the fields that each joins. */
-const listed = [
-  ["#Row", "row"],
-  ["@Car", "year make model trim drivetrain"],
-  ["@VIN", "vin"],
-  ["Type", "inventory_type"],
-  ["#Price", "price"],
-  ["#Miles", "miles"],
-  ["Body", "body_type"],
-  ["Color", "exterior_color"],
-  ["Stock", "stock_number"],
-  ["#Photos", "photos"],
-  ["Dealer", "dealer_name dealer_city dealer_state"],
-  ["Page", "vdp_url"],
-] as const;
-const listingColumns = listed.map(([name]) => name);
-
-const listingCells = (row: Row): readonly string[] =>
-  listed.map(([, fields]) => {
-    const values = fields.split(" ").flatMap((field) => row[field] ?? []);
-    if (fields === "price" && typeof row.price === "number") return dollars(row.price);
-    return text(values.join(" "));
-  });
+/** The columns of listings: what each joins. */
+const listed: readonly Column<Row>[] = (
+  [
+    ["Row", "row"],
+    ["Car", "year make model trim drivetrain"],
+    ["VIN", "vin"],
+    ["Type", "inventory_type"],
+    ["Price", "price"],
+    ["Miles", "miles"],
+    ["Body", "body_type"],
+    ["Color", "exterior_color"],
+    ["Stock", "stock_number"],
+    ["Photos", "photos"],
+    ["Dealer", "dealer_name dealer_city dealer_state"],
+    ["Page", "vdp_url"],
+  ] as const
+).map(([title, fields]) => ({
+  title,
+  isNumber: ["Row", "Price", "Miles", "Photos"].includes(title),
+  cell: (row) =>
+    title === "Price" && typeof row.price === "number"
+      ? dollars(row.price)
+      : text(
+          fields
+            .split(" ")
+            .flatMap((field) => row[field] ?? [])
+            .join(" "),
+        ),
+}));
