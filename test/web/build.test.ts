@@ -301,7 +301,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     await page.locator(".sample pre", { hasText: "limit=1" }).first().waitFor();
     await page.locator("[data-find]").fill("inventory_status");
     assert.equal(await page.locator(".param:visible").first().getAttribute("id"), "param-inventory_status");
-    await page.locator("#field-inventory_status").fill("sold");
+    await page.locator("#field-inventory_status").selectOption("sold");
     await page.locator(".sends", { hasText: "$0.004" }).waitFor();
     await page.getByText("Python", { exact: true }).click();
     assert.match(
