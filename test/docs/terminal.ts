@@ -104,7 +104,10 @@ export class Terminal {
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
     const [, demoKey] = /export CARQUET_KEY=(cq_live_[\w-]+)/.exec(out) ?? [];
-    this.env = { CARQUET_KEY: demoKey ?? this.service.customer.key, ...(demoKey === undefined ? this.env : without(this.env)) };
+    this.env = {
+      CARQUET_KEY: demoKey ?? this.service.customer.key,
+      ...(demoKey === undefined ? this.env : without(this.env)),
+    };
     return { code: 0, out, err: "", statuses: [] };
   }
 
