@@ -55,7 +55,7 @@ export function requestSender(app: Koa<RequestState>, api: Routes, metrics: Metr
       await handle(inner, async () => undefined);
       if (inner.respond === false) throw new Abandoned("The client has disconnected.");
       const { status, body } = inner;
-      return await read({ status, header: (name) => inner.response.get(name), body });
+      return await read({ status, header: (name) => String(inner.res.getHeader(name) ?? ""), body });
     } finally {
       end(inner.respond === false ? "abandoned" : String(inner.status));
       restoreHeaders(outer, headers);

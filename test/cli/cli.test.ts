@@ -200,7 +200,7 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
     ["2026-11-18", "2026-11-19"],
   );
   assert.equal(lines.at(-1), `listening on ${service.url}`);
-  const [, key = ""] = /^export KEY=([\w-]+)$/.exec(lines.at(-3) ?? "") ?? [];
+  const [, key = ""] = /^export CARQUET_KEY=([\w-]+)$/.exec(lines.at(-3) ?? "") ?? [];
   const pasted = `${lines.at(-3)}\n${lines.at(-2)} -s`;
   const { stdout } = await promisify(execFile)("sh", ["-c", pasted]);
   assert.equal(JSON.parse(stdout).data.length, 3, "the lines of the key and the request can be pasted");

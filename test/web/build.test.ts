@@ -8,8 +8,9 @@ import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, operations, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { documentedOperations } from "../../src/contract/operations.ts";
+import { tools } from "../../src/mcp/tools.ts";
 import { operationDocs } from "../../src/web/build/operation-docs.ts";
-import { clientMethods, pythonMethod, samplesOf } from "../../src/web/build/samples.ts";
+import { clientMethods, pythonMethod, requestSamples, toolNames } from "../../src/web/build/samples.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -143,7 +144,11 @@ test("examples ask for a listing, a vehicle and a dealer of the service", async 
   assert.equal((await client.get(dealer)).status, 200, dealer);
 });
 
-test("code in every language calls methods that the clients have, and parses", () => {
+test("code in every language calls methods that the clients have and tools that agents have, and parses", () => {
+  const named = new Set(Object.entries(toolNames).map(([id, name]) => `${id} ${name}`));
+  const missing = [...named].filter((one) => !tools.some(({ id, name }) => `${id} ${name}` === one));
+  assert.deepEqual(missing, []);
+  assert.deepEqual(Object.keys(toolNames).toSorted(), [...new Set(tools.map(({ id }) => id))].toSorted());
   const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet/client.py"].map(
     projectText,
   );
@@ -153,7 +158,7 @@ test("code in every language calls methods that the clients have, and parses", (
   }
   for (const docs of operationDocs) {
     const key = { secret: undefined, isOpen: false };
-    const samples = samplesOf({ docs, request: docs.request, origin: client.url, key });
+    const samples = requestSamples({ docs, request: docs.request, origin: client.url, key });
     assert.deepEqual(samples.map(({ name }) => name).slice(0, 3), ["curl", "Python", "TypeScript"]);
     transformSync(samples[2]?.code ?? "", { loader: "ts" });
   }
@@ -301,7 +306,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     await page.locator(".sample pre", { hasText: "limit=1" }).first().waitFor();
     await page.locator("[data-find]").fill("inventory_status");
     assert.equal(await page.locator(".param:visible").first().getAttribute("id"), "param-inventory_status");
-    await page.locator("#field-inventory_status").fill("sold");
+    await page.locator("#field-inventory_status").selectOption("sold");
     await page.locator(".sends", { hasText: "$0.004" }).waitFor();
     await page.getByText("Python", { exact: true }).click();
     assert.match(

@@ -103,8 +103,8 @@ function greeting(url: string, access: DemoAccess | undefined): readonly string[
   if (access === undefined) return [`explore the market: ${url}/`, `curl '${listings}'`];
   return [
     `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", access.linkSecret)}`,
-    `export KEY=${access.key}`,
-    `curl -H "Authorization: Bearer $KEY" '${listings}'`,
+    `export CARQUET_KEY=${access.key}`,
+    `curl -H "Authorization: Bearer $CARQUET_KEY" '${listings}'`,
   ];
 }
 

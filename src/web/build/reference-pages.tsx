@@ -10,7 +10,7 @@ import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
 import { errorCodes, type OperationDocs, operationDocs } from "./operation-docs.ts";
-import { type Sampled, samplesOf } from "./samples.ts";
+import { requestSamples, type Sampled } from "./samples.ts";
 
 /** Why one would read a page of the first group. */
 const startWords = [
@@ -30,7 +30,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
     </div>
     <section class="stack" aria-labelledby="first-request">
       <h2 id="first-request">A first request</h2>
-      {samplesOf(sampled)
+      {requestSamples(sampled)
         .slice(0, 1)
         .map(({ name, code, language }) => (
           <CodeBox
@@ -43,7 +43,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
         ))}
       {sampled.key.isOpen || sampled.key.secret !== undefined ? null : (
         <p class="small">
-          Keys are made on the page of your account; see{" "}
+          Keys are created on the page of your account; see{" "}
           <a href={`${conventionsPath}#authentication`}>keys and scopes</a>.
         </p>
       )}

@@ -4,7 +4,7 @@ import { CodeBox, colored } from "../components/code-box.tsx";
 import { amountOf, usd } from "../shell/format.ts";
 import type { OperationDocs } from "./operation-docs.ts";
 import { formId } from "./parameter-form.tsx";
-import { type Sample, type Sampled, samplesOf } from "./samples.ts";
+import { type RequestSample, requestSamples, type Sampled } from "./samples.ts";
 import type { SentAnswer } from "./send.ts";
 
 interface SampleBoxProps {
@@ -16,7 +16,7 @@ interface SampleBoxProps {
 }
 
 export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JSX.Element => {
-  const samples = samplesOf(sampled);
+  const samples = requestSamples(sampled);
   const chosen = samples.find(({ name }) => name === language) ?? samples[0];
   return (
     <div class="codebox sample">
@@ -44,7 +44,7 @@ export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JS
 };
 
 /** Returns code in its colors. The middle of a key is hidden, and copied, unless the key is shown. */
-function codeOf({ code, language }: Sample, secret: string | undefined, isKeyShown: boolean): ComponentChildren {
+function codeOf({ code, language }: RequestSample, secret: string | undefined, isKeyShown: boolean): ComponentChildren {
   if (secret === undefined || isKeyShown) return colored(code, language);
   const key = (
     <>

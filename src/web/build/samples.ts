@@ -1,11 +1,10 @@
 /** A request of an operation as code: curl, the Python and the TypeScript client, and the call of an agent's tool. */
 import { isObject } from "../../base/json.ts";
 import type { OperationId } from "../../contract/types.ts";
-import { tools } from "../../mcp/tools.ts";
 import type { CodeLanguage } from "../components/code-box.tsx";
 import { type DocumentedParameter, type OperationDocs, type OperationValues, requestPath } from "./operation-docs.ts";
 
-export interface Sample {
+export interface RequestSample {
   readonly name: string;
   readonly language: CodeLanguage;
   readonly code: string;
@@ -68,7 +67,7 @@ export interface Sampled {
 export const keyVariable = "CARQUET_KEY";
 
 /** Returns a request in all languages that have an equivalent. */
-export const samplesOf = (sampled: Sampled): readonly Sample[] => [
+export const requestSamples = (sampled: Sampled): readonly RequestSample[] => [
   { name: "curl", language: "shell", code: curl(sampled) },
   { name: "Python", language: "python", code: python(sampled) },
   { name: "TypeScript", language: "typescript", code: typescript(sampled) },
@@ -103,22 +102,37 @@ function curl(sampled: Sampled): string {
 
 const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.includes("[") ? url : shellText(url));
 
-/** Returns a body as it is sent. */
+/** Returns the text of a body. */
 export const bodyText = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
 
+/** The tools of agents that call an operation. */
+export const toolNames: Readonly<Partial<Record<OperationId, string>>> = {
+  searchListings: "search_listings",
+  getListing: "get_listing",
+  getVin: "look_up_vin",
+  interpretQuestion: "interpret_question",
+  getFacets: "count_facets",
+  getTrends: "trends",
+  findComparables: "value_vehicle",
+  searchDealers: "search_dealers",
+  searchDealerListings: "dealer_inventory",
+  exportListings: "export_listings",
+  getUsage: "get_usage",
+};
+
 /** Returns how an agent is connected, and the call of the tool that the operation answers; nothing if there is none. */
-function agent(sampled: Sampled): readonly Sample[] {
+function agent(sampled: Sampled): readonly RequestSample[] {
   const { docs, request, origin } = sampled;
-  const tool = tools.find(({ id }) => id === docs.operation.id);
-  if (tool === undefined) return [];
+  const name = toolNames[docs.operation.id];
+  if (name === undefined) return [];
   const entries = request.values
-    .filter(([{ name, in: location }]) => location !== "header" && name !== "format")
+    .filter(([parameter]) => parameter.in !== "header" && parameter.name !== "format")
     .map(([parameter, text]): readonly [string, unknown] => {
       const value = typedValue(parameter, text);
       return [parameter.name, parameter.schema.type === "array" ? [value].flat() : value];
     });
   const header = needsKey(sampled) ? ` \\\n  --header "Authorization: Bearer $${keyVariable}"` : "";
-  const call = JSON.stringify({ name: tool.name, arguments: Object.fromEntries(entries) }, null, 2);
+  const call = JSON.stringify({ name, arguments: Object.fromEntries(entries) }, null, 2);
   const code = `claude mcp add --transport http carquet ${origin}/mcp${header}\n\n# Ask in your words; the agent then calls:\n${call}`;
   return [{ name: "Agent", language: "shell", code }];
 }

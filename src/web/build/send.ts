@@ -52,7 +52,7 @@ export function sendOperation(
 }
 
 async function answerOf({ status, header, body }: InnerAnswer): Promise<SentAnswer> {
-  const { content, isWhole } = await contentOf(body, readMax);
+  const { content, isWhole } = await readContent(body, readMax);
   const type = header("Content-Type");
   const json = isWhole && /\/json/.test(type) ? parsed(content) : undefined;
   const isText = /json|csv|text/.test(type) || content.length === 0;
@@ -79,7 +79,7 @@ const countIn = (text: string): number | undefined => (text === "" ? undefined :
 export const microsOf = (header: InnerAnswer["header"]): number | undefined => countIn(header("X-Usage-Cost-Micros"));
 
 /** Returns the first bytes of a body, and whether they are all. A stream is closed. */
-export async function contentOf(body: unknown, bytesMax: number): Promise<{ content: Buffer; isWhole: boolean }> {
+export async function readContent(body: unknown, bytesMax: number): Promise<{ content: Buffer; isWhole: boolean }> {
   if (Buffer.isBuffer(body)) return { content: body, isWhole: true };
   if (!(body instanceof Readable)) {
     const text = typeof body === "string" ? body : JSON.stringify(body ?? undefined);

@@ -18,8 +18,8 @@ import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { operationDocs } from "./operation-docs.ts";
-import { keyVariable, samplesOf } from "./samples.ts";
-import { contentOf, microsOf } from "./send.ts";
+import { keyVariable, requestSamples } from "./samples.ts";
+import { microsOf, readContent } from "./send.ts";
 import { readRows, type SqlResult, SqlResultView } from "./sql-result.tsx";
 
 const views = ["active", "active_days", "claims", "price_changes", "sold", "builds", "dealers"] as const;
@@ -144,7 +144,7 @@ async function sqlPage(props: SqlPageProps): Promise<PageContent> {
 const Off = ({ statement }: { readonly statement: string }): JSX.Element => (
   <>
     <Note isAlert>
-      SQL is off on this service. Whoever runs it turns it on with <code>--sql-deadline 10</code>, or{" "}
+      SQL is off on this service. Its operator turns it on with <code>--sql-deadline 10</code>, or{" "}
       <code>CARQUET_SQL_DEADLINE=10</code>: the seconds that a query may take. On the machine with the lake,{" "}
       <a href="/docs/guides/sql">carquet sql</a> runs the same.
     </Note>
@@ -200,7 +200,7 @@ const Samples = ({ services, context, statement }: Pick<SqlPageProps, "services"
   const request = { values: [], body: { sql: statement } };
   const origin = services.publicUrl ?? serviceOrigin(context);
   const key = { isOpen: services.accounts.isOpen, secret: undefined };
-  return samplesOf({ docs, request, origin, key })
+  return requestSamples({ docs, request, origin, key })
     .slice(0, 2)
     .map(({ name, code, language }) => (
       <details key={name} class="sampled">
@@ -221,7 +221,7 @@ const requestOf = (statement: string, format: string, run: string): InnerRequest
 
 /** The error of a refusal in words, as the API answers it. */
 async function messageIn(body: unknown): Promise<string> {
-  const { content } = await contentOf(body, 2 ** 16);
+  const { content } = await readContent(body, 2 ** 16);
   const parsed: unknown = JSON.parse(content.toString("utf8"));
   const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : {};
   return typeof error.message === "string" ? error.message : "The query was not answered.";

@@ -13,7 +13,8 @@ import { amountOf, dollars } from "../shell/format.ts";
 /** The most rows that a page reads and shows. */
 const rowsMax = 500;
 
-type ResultRow = Readonly<Record<string, unknown>>;
+/** The values of a row by the names of its columns, which are words of the visitor. */
+type ResultRow = ReadonlyMap<string, unknown>;
 
 export interface SqlResult {
   readonly rows: readonly ResultRow[];
@@ -33,11 +34,11 @@ export async function readRows(body: unknown): Promise<Pick<SqlResult, "rows" | 
   const input = body instanceof Readable ? body : Readable.from([String(body ?? "")]);
   for await (const line of createInterface({ input })) {
     const row: unknown = JSON.parse(line);
-    if (isObject(row)) rows.push(row);
+    if (isObject(row)) rows.push(new Map(Object.entries(row)));
     if (rows.length === rowsMax) break;
   }
   input.destroy();
-  return { rows, columns: Object.keys(rows[0] ?? {}) };
+  return { rows, columns: [...(rows[0]?.keys() ?? [])] };
 }
 
 interface SqlResultViewProps {
@@ -66,8 +67,8 @@ function numberText(column: string, value: number): string {
 }
 
 const isNumberColumn = ({ rows }: SqlResult, column: string): boolean =>
-  rows.some((row) => typeof row[column] === "number") &&
-  rows.every((row) => row[column] === null || typeof row[column] === "number");
+  rows.some((row) => typeof row.get(column) === "number") &&
+  rows.every((row) => row.get(column) === null || typeof row.get(column) === "number");
 
 /** The fewest and the most rows that are charted; a line has more. */
 const chartRowsMin = 2;
@@ -84,13 +85,13 @@ interface ChartedResult {
 /** Returns what is charted of a result; undefined if it has no text column beside one of numbers. */
 function chartOf(result: SqlResult): ChartedResult | undefined {
   const { rows, columns } = result;
-  const label = columns.find((column) => rows.every((row) => typeof row[column] === "string"));
+  const label = columns.find((column) => rows.every((row) => typeof row.get(column) === "string"));
   const values = columns.filter((column) => isNumberColumn(result, column));
   const column = values.find((one) => one === result.column) ?? values.find((one) => isSorted(rows, one)) ?? values[0];
   if (label === undefined || column === undefined || rows.length < chartRowsMin) return undefined;
   const points = rows.flatMap((row) => {
-    const value = row[column];
-    return typeof value === "number" ? [{ label: String(row[label]), value }] : [];
+    const value = row.get(column);
+    return typeof value === "number" ? [{ label: String(row.get(label)), value }] : [];
   });
   const isOverTime = points.length > 2 && points.every((point) => /^\d{4}-\d\d-\d\d$/.test(point.label));
   if (!isOverTime && points.length > barsMax) return undefined;
@@ -99,7 +100,7 @@ function chartOf(result: SqlResult): ChartedResult | undefined {
 
 /** Whether the rows are in the order of a column with different values. */
 function isSorted(rows: readonly ResultRow[], column: string): boolean {
-  const values = rows.map((row) => Number(row[column]));
+  const values = rows.map((row) => Number(row.get(column)));
   if (new Set(values).size < 2) return false;
   const steps = values.slice(1).map((value, index) => value - (values[index] ?? 0));
   return steps.every((step) => step >= 0) || steps.every((step) => step <= 0);
@@ -165,7 +166,7 @@ const Days = ({ charted: { column, points } }: { readonly charted: ChartedResult
   );
 };
 
-/** Horizontal bars, the one that the title names in coral: drawn twice, as all charts. */
+/** Horizontal bars, the bar of the title in coral: drawn twice, as all charts. */
 const Bars = ({ charted, label }: { readonly charted: ChartedResult; readonly label: string }): JSX.Element => (
   <div class="plot">
     <BarDrawing charted={charted} label={label} look="wide" width={500} step={39.3} />
@@ -244,7 +245,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
         columns={columns.map((column) => ({
           title: <SortButton column={column} sort={sort} form={form} />,
           isNumber: isNumberColumn(result, column),
-          cell: (row: ResultRow) => cellOf(column, row[column]),
+          cell: (row: ResultRow) => cellOf(column, row.get(column)),
         }))}
       />
     </Sheet>
@@ -269,8 +270,8 @@ const SortButton = ({
 function sortedBy(rows: readonly ResultRow[], column: string, isDescending: boolean): readonly ResultRow[] {
   const sign = isDescending ? -1 : 1;
   return rows.toSorted((one, other) => {
-    const value = one[column];
-    const next = other[column];
+    const value = one.get(column);
+    const next = other.get(column);
     if (value === null || next === null) return Number(value === null) - Number(next === null);
     if (typeof value === "number" && typeof next === "number") return sign * (value - next);
     return sign * String(value).localeCompare(String(next));
