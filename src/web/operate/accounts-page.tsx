@@ -8,7 +8,6 @@ import { shownState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
 import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
-import { plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
@@ -25,7 +24,7 @@ import type { Visitor } from "../shell/visitor.ts";
 import { CommandText, formChanges } from "./account-changes.tsx";
 import { AccountSheets, type OpenedAccount, openAccount } from "./account-sheets.tsx";
 import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
-import { accountColumns } from "./revenue-page.tsx";
+import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
 const pageAccounts = 100;
@@ -82,21 +81,17 @@ async function listAccounts(
 ): Promise<ListedAccounts> {
   const search = query.get("q") ?? "";
   const offset = offsetOf(query.get("offset") ?? "");
-  const month = monthOf(administration.nowMs);
-  const today = new Date(administration.nowMs).toISOString().slice(0, 10);
-  const beforeStart = `${plusDays(`${month}-01`, -1).slice(0, 7)}-01`;
-  const lastBefore = plusDays(`${month}-01`, -1);
-  const sameDay = `${beforeStart.slice(0, 8)}${today.slice(8)}`;
+  const month = monthIn(new URLSearchParams(), administration.nowMs);
   const [found, sums] = await Promise.all([
-    administration.call("searchAccounts", { search, month, offset, limit: pageAccounts }),
+    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset, limit: pageAccounts }),
     administration.call("sumRevenue", {
-      period: { startDate: `${month}-01`, endDate: today },
-      before: { startDate: beforeStart, endDate: sameDay < lastBefore ? sameDay : lastBefore },
+      period: periodOf(month),
+      before: sameDaysBefore(month),
       accountsMax: chargedMax,
     }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
-  return { ...found, search, offset, before, monthBefore: monthName(beforeStart) };
+  return { ...found, search, offset, before, monthBefore: monthName(month.beforeStart) };
 }
 
 /** Parses the number of accounts before a page; 0 for another text. */

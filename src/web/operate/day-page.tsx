@@ -13,7 +13,7 @@ import { Table } from "../components/table.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { operatePage, operatePath, operatorOf, SortedTable } from "./operate-page.tsx";
+import { numberColumn, operatePage, operatePath, operatorOf, SortedTable, textColumn } from "./operate-page.tsx";
 
 /** Rows of an issue, and checks, that are shown. */
 const issueRowsMax = 100;
@@ -176,24 +176,18 @@ const Issues = ({
       query={query}
       rows={issues}
       columns={[
-        { title: "Field", sort: "field", by: ({ field }) => field, cell: ({ field }) => field },
-        { title: "Outcome", sort: "outcome", by: ({ outcome }) => outcome, cell: ({ outcome }) => outcome },
-        {
-          title: "Reason",
-          sort: "reason",
-          by: ({ reason }) => reason,
-          cell: ({ outcome, field, reason }) => (
+        textColumn("Field", "field", ({ field }: IssueGroup) => field),
+        textColumn("Outcome", "outcome", ({ outcome }: IssueGroup) => outcome),
+        textColumn(
+          "Reason",
+          "reason",
+          ({ reason }: IssueGroup) => reason,
+          ({ outcome, field, reason }) => (
             <a href={`${path}?${new URLSearchParams({ outcome, field, reason })}#rows`}>{reason}</a>
           ),
-        },
+        ),
         { title: "Example", cell: ({ example }) => text(example) },
-        {
-          title: "Rows",
-          sort: "count",
-          isNumber: true,
-          by: (issue) => issue.count,
-          cell: (issue) => count(issue.count),
-        },
+        numberColumn("Rows", "count", (issue: IssueGroup) => issue.count),
       ]}
     />
   </Sheet>

@@ -26,7 +26,7 @@ import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { BrokenFeeds, DecidedToday, decidedNotes, feedPath } from "./decisions.tsx";
-import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
+import { numberColumn, operatePage, operatePath, SortedTable, textColumn } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
 const shownDays = 10;
@@ -197,6 +197,8 @@ interface OverviewProps {
   readonly query: URLSearchParams;
 }
 
+const dealerLink = ({ dealerId, day, name }: FeedProblem): JSX.Element => <a href={feedPath(dealerId, day)}>{name}</a>;
+
 /** Silent dealers that are shown at first. */
 const fewDealers = 12;
 
@@ -227,26 +229,17 @@ const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: Ov
         rows={shown}
         empty="Every dealer that is expected delivered."
         columns={[
-          {
-            title: "Dealer",
-            sort: "name",
-            by: ({ name }) => name,
-            cell: ({ dealerId, day, name }) => <a href={feedPath(dealerId, day)}>{name}</a>,
-          },
+          textColumn("Dealer", "name", ({ name }: FeedProblem) => name, dealerLink),
           { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
+          numberColumn("Cars", "cars", ({ lastVins }: FeedProblem) => lastVins),
           {
-            title: "Cars",
-            sort: "cars",
+            ...textColumn(
+              "Silent",
+              "last",
+              ({ last }: FeedProblem) => last ?? asOf,
+              ({ last }) => silentSince(last ?? asOf, asOf),
+            ),
             isNumber: true,
-            by: ({ lastVins }) => lastVins,
-            cell: ({ lastVins }) => count(lastVins),
-          },
-          {
-            title: "Silent",
-            sort: "last",
-            isNumber: true,
-            by: ({ lastDay }) => lastDay,
-            cell: ({ lastDay }) => silentSince(lastDay, asOf),
           },
         ]}
       />
@@ -284,24 +277,13 @@ const RefusedRows = ({ feeds, query }: { readonly feeds: readonly FeedProblem[];
         query={query}
         rows={[...feeds].sort((one, other) => other.refused - one.refused)}
         columns={[
-          {
-            title: "Dealer",
-            sort: "name",
-            by: ({ name }) => name,
-            cell: ({ dealerId, day, name }) => <a href={feedPath(dealerId, day)}>{name}</a>,
-          },
+          textColumn("Dealer", "name", ({ name }: FeedProblem) => name, dealerLink),
           {
             title: "File and first row",
             cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
           },
-          { title: "Cars", sort: "cars", isNumber: true, by: ({ vins }) => vins, cell: ({ vins }) => count(vins) },
-          {
-            title: "Refused",
-            sort: "rows",
-            isNumber: true,
-            by: ({ refused }) => refused,
-            cell: ({ refused }) => count(refused),
-          },
+          numberColumn("Cars", "cars", ({ vins }: FeedProblem) => vins),
+          numberColumn("Refused", "rows", ({ refused }: FeedProblem) => refused),
         ]}
       />
     </Sheet>

@@ -9,6 +9,7 @@ import { Chips } from "../components/chips.tsx";
 import { type Column, type Sorting, Table } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
+import { count } from "../shell/format.ts";
 import { formBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, type Redirect, signedInPage } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -61,6 +62,22 @@ export const operatePage = ({ path, title, judgement, here = title, visitor, ...
 export interface SortedColumn<Row> extends Column<Row> {
   readonly by?: (row: Row) => string | number;
 }
+
+/** Returns a column of texts that sorts. */
+export const textColumn = <Row,>(
+  title: string,
+  sort: string,
+  by: (row: Row) => string,
+  cell: (row: Row) => ComponentChildren = by,
+): SortedColumn<Row> => ({ title, sort, by, cell });
+
+/** Returns a column of numbers that sorts. */
+export const numberColumn = <Row,>(
+  title: string,
+  sort: string,
+  by: (row: Row) => number,
+  cell: (row: Row) => ComponentChildren = (row) => count(by(row)),
+): SortedColumn<Row> => ({ title, sort, by, cell, isNumber: true });
 
 interface SortedTableProps<Row> {
   /** Distinguishes the tables of a page in its address. */

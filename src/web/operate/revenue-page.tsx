@@ -29,7 +29,7 @@ import {
 } from "../sentences/operate.ts";
 import { count, money, monthName, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { operatePage, operatorOf, type SortedColumn, SortedTable } from "./operate-page.tsx";
+import { numberColumn, operatePage, operatorOf, type SortedColumn, SortedTable, textColumn } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
 const accountsMax = 500;
@@ -43,7 +43,7 @@ interface Month {
 }
 
 /** Returns the month of an address, or the present one for any other text. */
-function monthIn(query: URLSearchParams, nowMs: number): Month {
+export function monthIn(query: URLSearchParams, nowMs: number): Month {
   const today = new Date(nowMs).toISOString().slice(0, 10);
   const asked = query.get("month") ?? "";
   const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) && asked < today.slice(0, 7) ? asked : today.slice(0, 7);
@@ -59,10 +59,10 @@ const daysOf = (start: string, end: string): readonly string[] => {
   return days;
 };
 
-const periodOf = ({ start, day }: Month): DayRange => ({ startDate: start, endDate: day });
+export const periodOf = ({ start, day }: Month): DayRange => ({ startDate: start, endDate: day });
 
 /** Returns the days of the month before until the same day as the newest, or its last. */
-function sameDaysBefore({ start, day, beforeStart }: Month): DayRange {
+export function sameDaysBefore({ start, day, beforeStart }: Month): DayRange {
   const last = plusDays(start, -1);
   const same = `${beforeStart.slice(0, 8)}${day.slice(8)}`;
   return { startDate: beforeStart, endDate: same < last ? same : last };
@@ -211,6 +211,8 @@ function runMarks({ days, run, before, pace, nameBefore }: Runs): readonly Mark[
   ];
 }
 
+type ClassSums = RevenueSums["classes"][number];
+
 const Classes = ({
   sums: { classes, total },
   query,
@@ -235,12 +237,7 @@ const Classes = ({
         rows={charged}
         empty="Nothing was charged in this month."
         columns={[
-          {
-            title: "Class",
-            sort: "class",
-            by: ({ usageClass }) => purposeOf(usageClass),
-            cell: ({ usageClass }) => purposeOf(usageClass),
-          },
+          textColumn("Class", "class", ({ usageClass }: ClassSums) => purposeOf(usageClass)),
           {
             title: "Share",
             sort: "share",
@@ -252,13 +249,12 @@ const Classes = ({
               </span>
             ),
           },
-          {
-            title: "Charged",
-            sort: "charged",
-            isNumber: true,
-            by: ({ micros }) => micros,
-            cell: ({ micros }) => sumText(micros),
-          },
+          numberColumn(
+            "Charged",
+            "charged",
+            ({ micros }: ClassSums) => micros,
+            ({ micros }) => sumText(micros),
+          ),
         ]}
       />
     </Sheet>
@@ -326,46 +322,37 @@ export const StateBadge = ({ account }: { readonly account: Account }): JSX.Elem
 
 /** Returns the columns of a table of accounts with their charges of a month and at the same point of the one before. */
 export const accountColumns = (monthBefore: string): readonly SortedColumn<Revenue>[] => [
-  {
-    title: "Account",
-    sort: "account",
-    by: ({ account }) => account.email,
-    cell: ({ account }) => (
+  textColumn(
+    "Account",
+    "account",
+    ({ account }) => account.email,
+    ({ account }) => (
       <>
         <a href={`/operate/accounts/${account.accountId}#account`}>{account.email}</a>
         {account.isOperator ? <span class="mute"> operator</span> : null}
       </>
     ),
-  },
-  {
-    title: "Tier",
-    sort: "tier",
-    isNumber: true,
-    by: ({ account }) => account.tier,
-    cell: ({ account }) => account.tier,
-  },
+  ),
+  numberColumn("Tier", "tier", ({ account }) => account.tier),
   { title: "State", cell: ({ account }) => <StateBadge account={account} /> },
-  {
-    title: "Charged",
-    sort: "charged",
-    isNumber: true,
-    by: ({ micros }) => micros,
-    cell: ({ micros }) => <b>{money(micros)}</b>,
-  },
-  {
-    title: `To ${monthBefore}`,
-    sort: "change",
-    isNumber: true,
-    by: ({ micros, beforeMicros }) => (beforeMicros === 0 ? Number.POSITIVE_INFINITY : micros / beforeMicros),
-    cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
-  },
-  {
-    title: "Balance",
-    sort: "balance",
-    isNumber: true,
-    by: ({ account }) => account.balanceMicros,
-    cell: ({ account }) => money(account.balanceMicros),
-  },
+  numberColumn(
+    "Charged",
+    "charged",
+    ({ micros }) => micros,
+    ({ micros }) => <b>{money(micros)}</b>,
+  ),
+  numberColumn(
+    `To ${monthBefore}`,
+    "change",
+    ({ micros, beforeMicros }) => (beforeMicros === 0 ? Number.POSITIVE_INFINITY : micros / beforeMicros),
+    ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
+  ),
+  numberColumn(
+    "Balance",
+    "balance",
+    ({ account }) => account.balanceMicros,
+    ({ account }) => money(account.balanceMicros),
+  ),
 ];
 
 /** Rows that the CSV reads at once, and bytes of it that wait for the client. */
