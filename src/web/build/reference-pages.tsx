@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
-import { CodeBox } from "../components/code-box.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";
 import { usd } from "../shell/format.ts";
@@ -10,7 +9,8 @@ import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
 import { errorCodes, type OperationDocs, operationDocs } from "./operation-docs.ts";
-import { requestSamples, type Sampled } from "./samples.ts";
+import { SampleBox } from "./sample-box.tsx";
+import type { Sampled } from "./samples.ts";
 
 /** Why one would read a page of the first group. */
 const startWords = [
@@ -30,17 +30,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
     </div>
     <section class="stack" aria-labelledby="first-request">
       <h2 id="first-request">A first request</h2>
-      {requestSamples(sampled)
-        .slice(0, 1)
-        .map(({ name, code, language }) => (
-          <CodeBox
-            key={name}
-            title={name}
-            code={code}
-            language={language}
-            open={{ path: sampled.docs.path, text: "Open in Build" }}
-          />
-        ))}
+      <SampleBox sampled={sampled} language="" isKeyShown={false} />
       {sampled.key.isOpen || sampled.key.secret !== undefined ? null : (
         <p class="small">
           Keys are created on the page of your account; see{" "}

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { isObject } from "../../base/json.ts";
 import { Chart } from "../charts/chart.tsx";
-import { dayScale, numberScale } from "../charts/scale.ts";
+import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Sheet } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
@@ -158,7 +158,7 @@ const Days = ({ charted: { column, points } }: { readonly charted: ChartedResult
           mark: "line",
           color: "petrol",
           hasArea: true,
-          points: ordered.map(({ value }, index) => [index, value]),
+          points: ordered.map((point) => [valueOfDay(point.label), point.value]),
           value: last === undefined ? "" : numberText(column, last.value),
         },
       ]}
