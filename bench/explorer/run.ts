@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const views = ["/", "/?make=Toyota", "/?layout=charts", "/?layout=charts&chart=time", "/?layout=charts&chart=map"];
+const views = ["/", "/shop", "/shop?make=Toyota", "/shop?view=table", "/market"];
 /** Facets whose values are selected one after the other, and how many. */
 const selections = [
   ["make", 4],

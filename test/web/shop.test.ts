@@ -1,6 +1,7 @@
 /** The shop: what its pages say beside the answers of the API, over HTTP and in a browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { equivalentSql } from "../../src/web/shop/equivalent-sql.ts";
 import { createCustomer } from "../support/accounts.ts";
@@ -84,8 +85,8 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     "/shop?inventory_type=used,certified&inventory_type=new": "/shop?inventory_type=used,certified,new",
     "/?make=Ford&layout=table&unrated=shown": "/shop?make=Ford&view=table",
     "/?make=Ford&layout=charts&chart=time": "/market?make=Ford",
-    "/compare?ids=a,b": "/shop?ids=a%2Cb&view=table",
-    "/export?make=Ford": "/shop?make=Ford&view=table",
+    "/compare?ids=a,b": "/shop?view=table&ids=a%2Cb",
+    "/export?make=Ford": "/shop?view=table&make=Ford",
     "/find?q=RAV4+against+CR-V": "/market?show=RAV4&against=CR-V",
     "/find?q=": "/shop",
   };
@@ -94,6 +95,17 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     (await locationOf("/shop?postal_code=Seattle,+WA&radius=50")) ?? "",
     /^\/shop\?postal_code=98\d{3}&radius=50$/,
   );
+});
+
+test("a search is said in words, its median with its bound, and a town by its name", async () => {
+  const filters =
+    "inventory_type=used,certified&body_type=SUV&max_price=30000&keywords=clean_title,branded&features=sunroof";
+  const page = await text(`/shop?${filters}`);
+  assert.match(page, /Used SUVs to \$30,000 with sunroof, clean title, no branded title\./);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&${filters}`);
+  const median = Math.round(data.stats.price?.median ?? 0).toLocaleString("en-US");
+  if (data.total > 24) assert.ok(page.includes(`median price, within your bound $${median}`), page.slice(0, 900));
+  for (const text of ["Clean title, Hide branded titles", "Sunroof"]) assert.ok(page.includes(`${text}, remove`), text);
 });
 
 test("a sold car and one of a past day have no judgement, and a branded title stands where a rating would", async () => {
@@ -272,7 +284,10 @@ test("a table is exported in a file that its account alone finds, stops and down
   assert.equal((await sendForm(slow.url, `${stopped}/stop`, fields, { cookie })).status, 303);
   assert.match(plain(await (await open(stopped)).text()), /Stopped exporting \d+ cars\..*cost \$0\.00/);
   const written = await start("csv");
-  const isWritten = async () => /Exported \d+ cars\..*Download/.test(plain(await (await open(written)).text()));
+  const isWritten = async (): Promise<boolean> => {
+    await delay(200);
+    return /Exported \d+ cars\..*Download/.test(plain(await (await open(written)).text()));
+  };
   await eventually("exported", isWritten);
   const answer = await open(`${written}/file`);
   const file = await answer.text();
@@ -306,9 +321,13 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await total(page), await fetchTotal(client, "inventory_type=used,certified&body_type=SUV"));
     await page.locator('[name="max_price"]').fill("$30,000");
     await page.locator('[name="max_price"]').press("Enter");
-    await waitFor(page, "?inventory_type=used,certified&body_type=SUV&max_price=30000");
+    await page.waitForURL(/max_price=30000.*#cars$/, { waitUntil: "commit" });
+    assert.equal(
+      parts(new URL(page.url()).search),
+      parts("?inventory_type=used,certified&body_type=SUV&max_price=30000"),
+    );
     const { totals } = await client.getBody("getUsage", "/v1/usage");
-    for (let steps = 0; steps < 4 && new URL(page.url()).search !== ""; steps += 1) await page.goBack();
+    for (let steps = 0; steps < 5 && new URL(page.url()).search !== ""; steps += 1) await page.goBack();
     await page.waitForFunction(
       (cars) => document.querySelector("h1")?.textContent?.startsWith(cars),
       all.toLocaleString("en-US"),

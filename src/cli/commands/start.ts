@@ -36,6 +36,7 @@ const startSettings = {
   ...serviceSettings,
   listings: { ...marketSettings.listings, default: demo.listings },
   days: { ...marketSettings.days, default: demo.days },
+  sqlDeadlineMs: { ...serviceSettings.sqlDeadlineMs, default: 10_000, shownDefault: "10" },
 };
 
 type StartValues = ValuesOf<typeof startSettings>;
@@ -52,7 +53,8 @@ export const startCommand = (): Command =>
       const marker = join(settings.lake, ".filling-demo.json");
       if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
-      await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));
+      const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
+      await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
 /** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size of its market. */

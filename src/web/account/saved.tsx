@@ -22,7 +22,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { wordsOf } from "../shop/filter-words.ts";
+import { spokenSearch } from "../shop/filter-words.ts";
 import { askingPage } from "./asking-page.tsx";
 
 const path = "/account/searches";
@@ -67,7 +67,8 @@ export const SavedSheet = ({ searches, visitor, query }: SavedSheetProps): JSX.E
 const isOfCar = ({ query }: Pick<SavedSearch, "query">): boolean =>
   /^[A-HJ-NPR-Z0-9]{17}$/.test(new URLSearchParams(query).get("vin_pattern") ?? "");
 
-const searchWordsOf = (query: string): string => wordsOf(Object.fromEntries(new URLSearchParams(query))) ?? "All cars";
+const searchWordsOf = (query: string): string =>
+  spokenSearch(Object.fromEntries(new URLSearchParams(query))) ?? "All cars";
 
 const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => {
   const { name, query, url, messages, stopped, attempts, searchId } = search;

@@ -8,7 +8,7 @@ import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
-import { wordsOf } from "../shop/filter-words.ts";
+import { spokenSearch } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.tsx";
 import { listingPath, readView, type ViewParameters, viewPath, withParameters } from "../shop/view.ts";
 import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, type ShownView } from "./car-data.ts";
@@ -187,7 +187,7 @@ const Whereabouts = ({ listing, parts: { others }, shown: { view } }: Whereabout
     return (
       <>
         <span>
-          <Kicker above={[[viewPath(view), wordsOf(view) ?? "All cars"]]} here={here} />
+          <Kicker above={[[viewPath(view), spokenSearch(view) ?? "Shop"]]} here={here} />
         </span>
         {position === undefined ? null : (
           <span class="beside">

@@ -19,10 +19,11 @@ const shownMs = 1500;
 function enhanceCopyButtons(): void {
   on("click", "[data-copy], [data-copy-link]", async (button) => {
     const link = button.dataset.copyLink;
-    const code = button.closest(".codebox, figure, p, div")?.querySelector("pre, output");
+    const texts = button.closest(".codebox, figure, p, div")?.querySelectorAll("pre, output") ?? [];
+    const code = [...texts].find((text) => text.checkVisibility());
     if (button.hasAttribute("data-copied")) return;
     if (link !== undefined) await copyLink(new URL(link, location.href).href);
-    else if (code != null) await copy(code);
+    else if (code !== undefined) await copy(code);
     else return;
     const content = [...button.childNodes];
     button.replaceChildren("Copied");

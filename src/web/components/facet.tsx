@@ -61,7 +61,7 @@ interface RangeFacetProps {
   /** The counts of equal parts of the range, in order, and whether each one is in the selection. */
   readonly bars?: readonly { readonly count: number; readonly isIn: boolean }[];
   readonly placeholders?: readonly [min: string, max: string];
-  /** Formats a bound as it is shown. */
+  /** Formats a bound for its field. */
   readonly format?: (bound: string) => string;
 }
 

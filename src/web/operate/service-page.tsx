@@ -1,17 +1,18 @@
 /** The service: its health, its sources and their faults, what runs, the lake on the disk, the accuracy of values, and tier reviews. */
 import type { ComponentChildren, JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
+import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
-import { type Accuracy, accuracyOf } from "../../query/valuation/estimate.ts";
+import { accuracyOf } from "../../query/valuation/estimate.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
-import { rules } from "../../valuation/rules.ts";
+import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
-import { age, amountOf, count, day as dayText, dollars, share, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -260,21 +261,15 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
   </Sheet>
 );
 
-const ageBands = ["0 to 2 years", "3 to 5 years", "6 to 8 years", "9 years and more"];
-
-function groupOf({ step, band, priceBand }: Accuracy): string {
+function groupOf({ step, band, price_band }: Row): string {
   if (step !== null) return `by ${step}`;
-  if (band !== null) return ageBands[band] ?? "";
-  if (priceBand === null) return "all";
-  const above = rules.priceBands[priceBand - 1];
-  const upTo = rules.priceBands[priceBand];
-  return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
+  const names = band !== null ? ageBandNames : priceBandNames;
+  return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => {
-  const isWhole = ({ step, band, priceBand }: Accuracy): boolean =>
-    step === null && band === null && priceBand === null;
+const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => {
+  const isWhole = ({ step, band, price_band }: Row): boolean => step === null && band === null && price_band === null;
   return (
     <Sheet
       id="values"
@@ -290,19 +285,19 @@ const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.E
   );
 };
 
-const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
+const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
   <Table
     label="Accuracy of values"
     rows={accuracy}
     columns={[
       {
         title: "Cars",
-        cell: ({ isNew, isDescribed }) => `${isNew ? "new" : "used"}${isDescribed ? ", described" : ""}`,
+        cell: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
       },
       { title: "Group", cell: groupOf },
-      { title: "Listings", isNumber: true, cell: ({ listings }) => count(listings) },
-      { title: "Median error", isNumber: true, cell: ({ error }) => share(error, 1) },
-      { title: "In the interval", isNumber: true, cell: ({ inside }) => share(inside, 1) },
+      { title: "Listings", isNumber: true, cell: ({ listings }) => count(Number(listings)) },
+      { title: "Median error", isNumber: true, cell: ({ error }) => share(Number(error), 1) },
+      { title: "In the interval", isNumber: true, cell: ({ inside }) => share(Number(inside), 1) },
     ]}
   />
 );

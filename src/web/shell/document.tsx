@@ -162,6 +162,7 @@ const Foot = ({ content: { day, micros, door }, visitor }: DocumentProps): JSX.E
             This page cost <span id="page-cost">{usd(micros)}</span>
           </span>
         ) : null}
+        {visitor?.isOpen === true ? <span>No accounts, no charges: this service runs for its own machine</span> : null}
         {hasMoney ? (
           <span>
             Balance <span id="balance">{usd(visitor.identity.cached.account.balanceMicros)}</span>

@@ -120,7 +120,7 @@ function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
             here="Export"
           />
         }
-        judgement={{ sentence: [`${title}.`], context: [wordsOf(found, visitor)] }}
+        judgement={{ sentence: [`${title}.`], context: [stateWords(found, visitor)] }}
       />
     ),
     body: (
@@ -148,7 +148,7 @@ function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
 }
 
 /** Describes the state of an export and its charge. */
-function wordsOf({ state, rows, micros, price, refusal }: VisitorExport, { isOpen }: Visitor): string {
+function stateWords({ state, rows, micros, price, refusal }: VisitorExport, { isOpen }: Visitor): string {
   const charge = isOpen ? "" : usd(micros);
   if (state === "failed") return `${refusal?.message} Nothing was charged.`;
   if (state === "stopped")

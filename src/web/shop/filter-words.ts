@@ -7,6 +7,7 @@ import { capital } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
 import { conditions, titleOf } from "./attributes.ts";
 import { facetDefinitions, type ViewFacets } from "./facets.ts";
+import { featureName } from "./feature-names.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
 
 /** Filters that are removed together. */
@@ -36,8 +37,6 @@ const valueNames: ReadonlyMap<string, string> = new Map([
   ["stock", "In stock"],
   ["transit", "In transit"],
   ["build", "To be built"],
-  ["apple_carplay", "Apple CarPlay"],
-  ["android_auto", "Android Auto"],
 ]);
 
 /** Attributes whose values are words in lower case with underscores. */
@@ -48,9 +47,7 @@ export function valueName(name: string, value: string, facets?: ViewFacets): str
   const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
   const known = label ?? valueNames.get(value);
   if (known !== undefined) return known;
-  return isToken(name)
-    ? capital(value.replaceAll("_", " ")).replace(/^(led|abs|hud|usb|awd)\b/i, (word) => word.toUpperCase())
-    : value;
+  return isToken(name) ? featureName(value) : value;
 }
 
 /** Returns the filters of a view in words, each with the parameters that its chip removes. */
@@ -146,44 +143,60 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
 /** The filters that `searchWords` has words for. */
 const spokenNames: ReadonlySet<string> = new Set([
   ...["inventory_type", "base_exterior_color", "fuel_type", "drivetrain", "make", "model", "body_type", "features"],
-  ...["min_year", "max_year", "min_price", "max_price", "min_mileage", "max_mileage", "postal_code", "radius"],
+  ...[
+    "exterior_color",
+    "state",
+    "year",
+    "min_year",
+    "max_year",
+    "min_price",
+    "max_price",
+    "min_mileage",
+    "max_mileage",
+    "postal_code",
+    "radius",
+  ],
 ]);
 
 /** The filters that choose the market, which the verdict says. */
 const marketNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
-export function wordsOf(view: ViewParameters, names: ViewNames = {}): string | undefined {
+export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
   const filters = filterNames(view).filter((name) => !marketNames.has(name));
   if (filters.length === 0) return undefined;
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
-    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1));
+    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1))
+    .map((words) => words.replace(/hide branded titles/i, "no branded title"));
   return searchWords({ ...spokenOf(view, names), others });
 }
 
-function spokenOf(view: ViewParameters, { facets, place }: ViewNames): SearchedCars {
+/** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
+const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
+
+function spokenOf(view: ViewParameters, { place }: ViewNames): SearchedCars {
   const numberOf = (name: string): number | undefined => {
     const value = Number(view[name] ?? Number.NaN);
     return Number.isFinite(value) ? value : undefined;
   };
-  const models = listOf(view, "model");
+  const years = listOf(view, "year").map(Number).sort();
   return {
     conditions: listOf(view, "inventory_type"),
-    colors: listOf(view, "base_exterior_color"),
+    colors: [...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")],
     fuels: listOf(view, "fuel_type"),
     drivetrains: listOf(view, "drivetrain"),
     makes: listOf(view, "make"),
-    models,
+    models: listOf(view, "model"),
     bodies: listOf(view, "body_type"),
-    features: listOf(view, "features").map((value) => valueName("features", value, facets)),
-    minYear: numberOf("min_year"),
-    maxYear: numberOf("max_year"),
+    features: listOf(view, "features").map(insideSentence),
+    minYear: numberOf("min_year") ?? years[0],
+    maxYear: numberOf("max_year") ?? years.at(-1),
     minPrice: numberOf("min_price"),
     maxPrice: numberOf("max_price"),
     minMiles: numberOf("min_mileage"),
     maxMiles: numberOf("max_mileage"),
-    place: view.postal_code === undefined ? undefined : (place ?? `ZIP code ${view.postal_code}`),
-    radius: numberOf("radius"),
+    place: view.postal_code === undefined ? view.state : (place ?? `ZIP code ${view.postal_code}`),
+    radius: view.postal_code === undefined ? undefined : numberOf("radius"),
   };
 }

@@ -18,10 +18,11 @@ import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
 import { count, dollars, plainWords } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { placeOf } from "./search.ts";
+import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
 import { type ViewParameters, viewPath } from "./view.ts";
 
@@ -67,6 +68,7 @@ export const frontDoor =
       top: <Hero market={market} />,
       body: (
         <>
+          <MissingParts missing={visit.requests.missing} />
           <Numbers market={market} />
           <Gates market={market} visitor={visit.visitor} />
         </>
@@ -106,8 +108,9 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
   const fields = cardFields.join();
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
-  const [all, used, dealers, cheaper, best, place] = await Promise.all([
-    requests.call("getFacets", { facets }),
+  // The first request decides whether the account may see the page.
+  const all = await requests.call("getFacets", { facets });
+  const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
     ),
@@ -117,7 +120,7 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
       "best prices",
       search({ ...near, value_rating: "great" }, { sort: "value", fields, limit: String(parkedMax) }),
     ),
-    placeOf(requests, near),
+    zipPlace(requests, near),
   ]);
   return {
     all: all.data,

@@ -14,6 +14,7 @@ import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count, day, dollars, plainWords, text } from "../shell/format.ts";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -76,9 +77,7 @@ export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode
     ),
     body: (
       <>
-        {requests.missing.map(({ name, reason }) => (
-          <Note key={name}>{`Missing: ${name}. ${reason}`}</Note>
-        ))}
+        <MissingParts missing={requests.missing} />
         {isTooLong ? <Note isAlert>{`The address names ${ids.length} cars: expected at most ${keptMax}.`}</Note> : null}
         {words !== "" && added === undefined ? (
           <Note>

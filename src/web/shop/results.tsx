@@ -65,7 +65,7 @@ export const ListingTable = ({ view, listings, columns = [], sorting }: ListingT
 );
 
 /** Returns how the table of a view is sorted. */
-export const sortingOf = (view: ViewParameters): Sorting => ({
+export const viewSorting = (view: ViewParameters): Sorting => ({
   current: orderOf(view),
   pathOf: (sort) => viewPath(withParameters(view, { sort: sort === "value" ? undefined : sort })),
 });

@@ -9,7 +9,7 @@ import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { chosenColumns } from "./columns.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
-import { chosenFilters, type ViewNames, wordsOf } from "./filter-words.ts";
+import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import {
   apiFilters,
   inventoryOf,
@@ -22,7 +22,7 @@ import {
   withParameters,
 } from "./view.ts";
 
-export type Listings = AnswerOf<"searchListings">["data"];
+export type FoundListings = AnswerOf<"searchListings">["data"];
 
 /** What a search depends on besides its view. */
 export interface SearchContext {
@@ -57,7 +57,7 @@ export async function findView(context: SearchContext, view: ViewParameters): Pr
   const [facets, within, place] = await Promise.all([
     countViewFacets(requests, view, asOf),
     isCountedApart(view, total > answer.data.length) ? countWithin(context, view) : undefined,
-    placeOf(requests, view),
+    zipPlace(requests, view),
   ]);
   const names: ViewNames = { facets, place };
   const more = total < sparseCars ? await moreCarsOf(context, view, { names, found: answer.data, total }) : undefined;
@@ -109,7 +109,7 @@ async function countWithin({ requests, asOf }: SearchContext, view: ViewParamete
 }
 
 /** Returns the place of a view's ZIP code: `Tacoma, WA`; undefined if it is unknown. */
-export async function placeOf(
+export async function zipPlace(
   requests: PageRequests,
   { postal_code: zip }: ViewParameters,
 ): Promise<string | undefined> {
@@ -126,20 +126,20 @@ export interface MoreCars {
   readonly changes: readonly SearchChange[];
   /** The nearest cars beyond the radius, and how many they are. */
   readonly farther?: {
-    readonly cars: Listings;
+    readonly cars: FoundListings;
     readonly total: number;
     readonly radius: number;
     readonly path: string;
   };
   /** The cheapest car without bounds of price and distance, if none matches. */
-  readonly cheapest?: { readonly car: Listings[number]; readonly words: string };
+  readonly cheapest?: { readonly car: FoundListings[number]; readonly words: string };
   /** The nearest cars of the same body, if none matches. */
-  readonly similar?: { readonly cars: Listings; readonly words: string; readonly path: string };
+  readonly similar?: { readonly cars: FoundListings; readonly words: string; readonly path: string };
 }
 
 interface SparseSearch {
   readonly names: ViewNames;
-  readonly found: Listings;
+  readonly found: FoundListings;
   readonly total: number;
 }
 
@@ -231,7 +231,7 @@ const anyWords: Readonly<Record<string, string>> = {
 
 const droppedText = ([name = ""]: readonly string[], text: string): string => anyWords[name] ?? `Without ${text}`;
 
-async function fartherOf(context: SearchContext, view: ViewParameters, radius: number, found: Listings) {
+async function fartherOf(context: SearchContext, view: ViewParameters, radius: number, found: FoundListings) {
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
   const answer = await search(context, wider, { fields: fieldsOf({}, context.photos), sort: "distance", limit });
@@ -272,14 +272,14 @@ async function nothingOf(context: SearchContext, view: ViewParameters, names: Vi
   const similar = await search(context, like, { fields, limit: String(beyondMax) });
   if (similar === undefined || similar.data.length === 0) return { changes, shown };
   const { postal_code: _, ...placeless } = like;
-  const what = wordsOf(placeless, names) ?? "Cars";
+  const what = spokenSearch(placeless, names) ?? "Cars";
   const path = viewPath(like);
   const other: SearchChange = { words: `${what}, anywhere`, cars: similar.pagination.total, href: path };
   return { changes: [...changes, other], shown: { ...shown, similar: { cars: similar.data, words: what, path } } };
 }
 
 /** Returns what kind of car was looked for: `used 911`. */
-function kindOf(view: ViewParameters, car: Listings[number]): string {
+function kindOf(view: ViewParameters, car: FoundListings[number]): string {
   const condition = listOf(view, "inventory_type").includes("used")
     ? "used "
     : view.inventory_type === "new"

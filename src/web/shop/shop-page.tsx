@@ -6,7 +6,9 @@ import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
 import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { MissingPart } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -14,11 +16,11 @@ import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export-pages.tsx";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, type ViewNames, wordsOf } from "./filter-words.ts";
+import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
 import { photoHostsOf } from "./photos.tsx";
-import { CardList, ColumnFields, ListingTable, Paging, sortingOf } from "./results.tsx";
+import { CardList, ColumnFields, ListingTable, Paging, viewSorting } from "./results.tsx";
 import { type FoundView, findView, isJudged } from "./search.ts";
 import {
   apiFilters,
@@ -129,7 +131,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
         values.some((value) => car.value_rating === value || (car.keywords ?? []).some((word) => word === value)),
       ).length;
     const buckets = (within?.facets ?? facets.values)[facet];
-    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, { count }) => sum + count, 0);
+    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
   };
   const chosen = listOf(view, "inventory_type");
   const ofCondition = (...values: readonly string[]): number | undefined =>
@@ -137,7 +139,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
   const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
   const stats = within?.stats ?? facets.stats;
-  const search = wordsOf(view, namesOf(found));
+  const search = spokenSearch(view, namesOf(found));
   const state = inventoryOf(view);
   return shopVerdict({
     cars,
@@ -183,7 +185,7 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
       {question?.explained}
       <Notes {...page} />
       {total === 0 && found.more !== undefined ? (
-        <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(view, asOf)} />
+        <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(page)} />
       ) : null}
       <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
         <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
@@ -202,9 +204,7 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
 const Notes = ({ view, found, missing }: ShownShop): JSX.Element => (
   <>
     {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
-    {missing.map(({ name, reason }) => (
-      <Note key={name}>{`Missing: ${name}. ${reason}`}</Note>
-    ))}
+    <MissingParts missing={missing} />
     {(found.answer?.meta.unmatched ?? [])
       .filter(({ parameter }) => view[parameter] !== undefined)
       .map(({ parameter, value, did_you_mean: meant }) => (
@@ -231,7 +231,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
     <>
       {view.view === "table" ? (
         <div class="fig" id="cars" tabIndex={-1}>
-          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={sortingOf(view)} />
+          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={viewSorting(view)} />
           <div class="tools">
             <ColumnFields view={view} />
             <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
@@ -245,7 +245,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
         <Note
           end={change.changes.map(({ words, cars, href }) => (
             <a class="btn small" key={words} href={href}>
-              {`${words}: ${cars}`}
+              {`${words}: ${count(cars)}`}
             </a>
           ))}
         >
@@ -272,9 +272,11 @@ const ChangeTitle = ({ title }: { readonly title: string }): JSX.Element => {
   );
 };
 
-/** Returns the page that saves a search. */
-const savePath = (view: ViewParameters, asOf: string): string =>
-  `/account?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}#save`;
+/** Returns the form that saves a search. */
+const savePath = ({ view, found, asOf }: ShownShop): string => {
+  const name = spokenSearch(view, namesOf(found)) ?? "All cars";
+  return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
+};
 
 const orders: readonly (readonly [value: string, text: string])[] = [
   ["price", "Lowest price"],
@@ -290,7 +292,7 @@ const orders: readonly (readonly [value: string, text: string])[] = [
 
 /** The chips: what is filtered, or what to begin with; the views and the order of the cars. */
 const ShopChips = (page: ShownShop): JSX.Element => {
-  const { view, found, asOf } = page;
+  const { view, found } = page;
   const chosen = chosenFilters(view, namesOf(found));
   const isFiltered = chosen.length > 0;
   const chips: readonly Chip[] = isFiltered
@@ -314,7 +316,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
           ) : null}
           <span class="ends">
             {isFiltered && isJudged(view) ? (
-              <a class="chip" href={savePath(view, asOf)}>
+              <a class="chip" href={savePath(page)}>
                 Tell me of new ones
               </a>
             ) : null}

@@ -9,7 +9,7 @@ import type { PageHandler } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import { type FacetDefinition, facetDefinitions, type ValueBucket } from "./facets.ts";
 import { KeptFields } from "./filter-form.tsx";
-import { valueName, wordsOf } from "./filter-words.ts";
+import { spokenSearch, valueName } from "./filter-words.ts";
 import { apiFilters, chosenAmong, listText, readView, type ViewParameters, viewPath } from "./view.ts";
 
 /** The most values that the API counts at once. */
@@ -48,7 +48,10 @@ export const valuesPage =
       top: (
         <Verdict
           kicker={kicker}
-          judgement={{ sentence: [sentenceOf(buckets, title, q)], context: [wordsOf(view) ?? "Of all cars."] }}
+          judgement={{
+            sentence: [sentenceOf(buckets, title, q)],
+            context: [spokenSearch(view) ?? "Among all cars for sale."],
+          }}
         />
       ),
       body: (

@@ -1,5 +1,6 @@
 /** What the pages of the docs show of an operation, read from the document: its examples, errors and prices. */
 import { existsSync } from "node:fs";
+import { priceVariantOf } from "../../accounts/policy/price-variant.ts";
 import { isMetered, prices, unitClasses, usageClassesOf } from "../../accounts/policy/prices.ts";
 import { projectPath, projectText } from "../../base/project-files.ts";
 import { document, operation, type Parameter, resolve } from "../../contract/document.ts";
@@ -12,6 +13,7 @@ import {
   type HeaderParameter,
   type OperationObject,
 } from "../../contract/operations.ts";
+import { queryString } from "../../operations/caller.ts";
 
 export type DocumentedParameter = Parameter | HeaderParameter;
 
@@ -26,7 +28,7 @@ export interface OperationDocs {
   readonly parameters: readonly DocumentedParameter[];
   /** The examples of its answer, with the names of their files. */
   readonly answers: readonly (BodyExample & { readonly name: string })[];
-  readonly request: ExampleRequest;
+  readonly request: OperationValues;
   /** A statement over the views of the lake that returns the same as the request; empty where none does. */
   readonly sql: string;
   readonly errors: readonly ErrorCode[];
@@ -36,10 +38,11 @@ export interface OperationDocs {
   readonly unit: string;
 }
 
-/** A request of an operation that works on the sample delivery. */
-interface ExampleRequest {
-  /** The values of path and query in the order of the request, decoded; lists are separated as in a query. */
-  readonly values: readonly (readonly [parameter: Parameter, text: string])[];
+/** The values of a request of an operation; those of its example work on the sample delivery. */
+export interface OperationValues {
+  /** The values of path, query and headers in the order of the request, decoded; lists are separated as in a query. */
+  readonly values: readonly (readonly [parameter: DocumentedParameter, text: string])[];
+  /** Undefined for an operation without one; a text that is not JSON is sent too. */
   readonly body: unknown;
 }
 
@@ -81,7 +84,7 @@ function exampleRequest(
   { path, parameters, method }: ContractOperation,
   { requestBody }: OperationObject,
   description = "",
-): ExampleRequest {
+): OperationValues {
   const written = /^`GET ([^?]*)\??(.*)`$/.exec(description);
   const segments = (written?.[1] ?? path).split("/");
   const query = new URLSearchParams(written?.[2]);
@@ -115,9 +118,51 @@ export function withIds(docs: OperationDocs, ids: Readonly<Record<string, string
   return { ...docs, sql, request: { ...docs.request, values } };
 }
 
-/** Returns the path of an operation's example request. */
-export const examplePath = ({ operation: { path }, request: { values } }: OperationDocs): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name) => values.find(([parameter]) => parameter.name === name)?.[1] ?? "");
+/** Returns the path of a request. */
+export const requestPath = ({ operation: { path } }: OperationDocs, { values }: OperationValues): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(values.find(([parameter]) => parameter.name === name)?.[1] ?? ""),
+  );
+
+/** Returns the query string of a request. */
+export const requestQuery = ({ values }: OperationValues): string =>
+  queryString(
+    Object.fromEntries(
+      values.flatMap(([{ name, in: location }, text]) => (location === "query" ? [[name, text]] : [])),
+    ),
+  );
+
+/** Returns the values that a form of an operation has, or an address with its fields; those of its example without any. */
+export function valuesIn(
+  { parameters, request, operation: { requestBody } }: OperationDocs,
+  fields: URLSearchParams,
+): OperationValues {
+  if (!parameters.some(({ name }) => fields.has(name)) && !fields.has("body")) return request;
+  // In the order of the form.
+  const values = [...new Set(fields.keys())].flatMap((name): readonly (readonly [DocumentedParameter, string])[] => {
+    const parameter = parameters.find((one) => one.name === name);
+    const text = fields.get(name)?.trim() ?? "";
+    return parameter === undefined || text === "" ? [] : [[parameter, text]];
+  });
+  return { values, body: requestBody === undefined ? undefined : jsonIn(fields.get("body") ?? "") };
+}
+
+/** Returns the price of a request in micros; undefined if it is never charged. */
+export function priceOf({ prices }: OperationDocs, { values }: OperationValues): number | undefined {
+  const query = Object.fromEntries(values.map(([{ name }, text]) => [name, text]));
+  return prices[
+    priceVariantOf({ ...query, inventory_status: query.inventory_status?.toLowerCase() }, prices.length > 4)
+  ];
+}
+
+/** Returns the value of a text of JSON; the text if it is none. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Returns the text of a parameter's example; empty if the document has none. */
 export const exampleText = ({ example = [], schema }: DocumentedParameter): string =>

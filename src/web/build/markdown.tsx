@@ -44,7 +44,7 @@ export function markdownRenderer(resolveLink: ResolveLink): (text: string) => st
         return href.endsWith(".svg") ? `<span class="scroll picture" tabindex="0">${image}</span>` : image;
       },
       code: ({ text }: Tokens.Code) =>
-        `<div class="code"><button type="button" class="js-only" data-copy>Copy</button><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></div>\n`,
+        `<div class="codebox"><button type="button" class="js-only" data-copy>Copy</button><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></div>\n`,
     },
     hooks: {
       postprocess: (html: string) =>

@@ -7,7 +7,7 @@ import { anchorOf } from "./markdown.tsx";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { errorCodes, errorMessage, operationDocs } from "./operation-docs.ts";
 
-interface SearchEntry {
+export interface SearchEntry {
   readonly kind: "operation" | "parameter" | "error" | "guide";
   readonly title: string;
   readonly path: string;
@@ -132,22 +132,19 @@ function nearness(text: string, word: string): number {
 /** The most results of a page. */
 const resultsMax = 50;
 
-/** The results as a page, for browsers without scripts and for sharing. */
-export const DocsSearchPage = ({ question }: { readonly question: string }): JSX.Element => {
-  const found = searchDocs(question);
-  const results = `${found.length} ${found.length === 1 ? "result" : "results"} for “${question}”`;
-  return (
-    <article class="stack5 wide">
-      <h1>{question.trim() === "" ? "Search the docs" : results}</h1>
-      {found.length > resultsMax ? <p class="muted small">The first {resultsMax} are shown.</p> : null}
-      <ul class="stack">
-        {found.slice(0, resultsMax).map(({ kind, title, path, text }) => (
-          <li key={path}>
-            <a href={path}>{title}</a> <span class="tag">{kind}</span>
-            <p class="soft small">{text}</p>
-          </li>
-        ))}
-      </ul>
-    </article>
-  );
-};
+/** The results as a list; the title of their page counts them. */
+export const SearchResults = ({ found }: { readonly found: readonly SearchEntry[] }): JSX.Element => (
+  <div class="stack">
+    {found.length > resultsMax ? <p class="mute">The first {resultsMax} are shown.</p> : null}
+    <dl class="terms" id="results">
+      {found.slice(0, resultsMax).map(({ kind, title, path, text }) => (
+        <div key={path}>
+          <dt>
+            <a href={path}>{title}</a> <small>{kind}</small>
+          </dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+  </div>
+);

@@ -1,12 +1,15 @@
-/** The example request of an operation as code: curl, the Python and the TypeScript client, and SQL where the lake's views answer the same. */
+/** A request of an operation as code: curl, the Python and the TypeScript client, and the call of an agent's tool. */
 import { isObject } from "../../base/json.ts";
-import type { Parameter } from "../../contract/document.ts";
 import type { OperationId } from "../../contract/types.ts";
-import type { CodeSample } from "./code.tsx";
-import { examplePath, type OperationDocs } from "./operation-docs.ts";
+import { tools } from "../../mcp/tools.ts";
+import type { CodeLanguage } from "../components/code-box.tsx";
+import { type DocumentedParameter, type OperationDocs, type OperationValues, requestPath } from "./operation-docs.ts";
 
-/** Where the origin of the service is in a page, which is rendered once for all hosts. */
-export const originMark = "http://origin.invalid";
+export interface Sample {
+  readonly name: string;
+  readonly language: CodeLanguage;
+  readonly code: string;
+}
 
 /** What a method of the clients returns: a body, items of pages, pages of changes, or a file. */
 type ClientResult = "body" | "items" | "pages" | "file";
@@ -45,38 +48,84 @@ export const clientMethods: Readonly<Partial<Record<OperationId, readonly [metho
 export const pythonMethod = (method: string): string =>
   method === "exportListings" ? "export" : method.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns the example request in all languages that have an equivalent. `isOpen` is whether requests need no key. */
-export const codeSamples = (docs: OperationDocs, isOpen: boolean): readonly CodeSample[] => [
-  { language: "curl", code: curl(docs, isOpen) },
-  { language: "Python", code: python(docs, isOpen) },
-  { language: "TypeScript", code: typescript(docs, isOpen) },
-  ...(docs.sql === "" ? [] : [{ language: "SQL" as const, code: docs.sql }]),
+/** A key that programs send: the text of one, or where they read it. */
+export interface SampleKey {
+  /** The key itself, if the page knows it. */
+  readonly secret: string | undefined;
+  /** Whether requests need none. */
+  readonly isOpen: boolean;
+}
+
+/** A request of an operation, where it is sent, and the key. */
+export interface Sampled {
+  readonly docs: OperationDocs;
+  readonly request: OperationValues;
+  readonly origin: string;
+  readonly key: SampleKey;
+}
+
+/** The name of the environment variable that has a key, in all samples and in the guides. */
+export const keyVariable = "CARQUET_KEY";
+
+/** Returns a request in all languages that have an equivalent. */
+export const samplesOf = (sampled: Sampled): readonly Sample[] => [
+  { name: "curl", language: "shell", code: curl(sampled) },
+  { name: "Python", language: "python", code: python(sampled) },
+  { name: "TypeScript", language: "typescript", code: typescript(sampled) },
+  ...agent(sampled),
 ];
 
-function curl(docs: OperationDocs, isOpen: boolean): string {
-  const { operation, request } = docs;
+const needsKey = ({ docs, key }: Sampled): boolean => docs.operation.scope !== undefined && !key.isOpen;
+
+/** Returns a text as the shell reads it. */
+const shellText = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function curl(sampled: Sampled): string {
+  const { docs, request, origin, key } = sampled;
+  const { method } = docs.operation;
   const query = request.values.filter(([parameter]) => parameter.in === "query");
-  const options = {
-    get: query.length > 0 ? "-G " : "",
-    post: request.body === undefined ? "-X POST " : "",
-    delete: "-X DELETE ",
-  };
-  return [
-    `curl ${options[operation.method]}${originMark}${examplePath(docs)}`,
-    operation.scope === undefined || isOpen ? [] : '-H "Authorization: Bearer $CARQUET_KEY"',
+  const headers = request.values.filter(([parameter]) => parameter.in === "header");
+  const options = { get: query.length > 0 ? "-G " : "", post: "", delete: "-X DELETE " };
+  const hasBody = request.body !== undefined;
+  const lines = [
+    `curl ${method === "post" && !hasBody ? "-X POST " : options[method]}${urlText(`${origin}${requestPath(docs, request)}`)}`,
+    needsKey(sampled) ? `-H "Authorization: Bearer $${keyVariable}"` : [],
+    headers.map(([{ name }, text]) => `-H ${shellText(`${name}: ${text}`)}`),
     query.map(([{ name }, text]) =>
-      /^[\w.,:-]+$/.test(text) ? `-d ${name}=${text}` : `--data-urlencode '${name}=${text}'`,
+      /^[\w.,:-]+$/.test(text) ? `-d ${name}=${text}` : `--data-urlencode ${shellText(`${name}=${text}`)}`,
     ),
-    request.body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(request.body)}'`],
-    query.some(([{ name }, text]) => name === "format" && text === "parquet") ? "-o listings.parquet" : [],
-  ]
-    .flat()
-    .join(" \\\n  ");
+    hasBody ? ['-H "Content-Type: application/json"', `-d ${shellText(bodyText(request.body))}`] : [],
+    query.some(([{ name }, text]) => name === "format" && /^(parquet|arrow)$/.test(text)) ? "-O" : [],
+  ];
+  const exported = `export ${keyVariable}=${key.secret ?? "…"}   # ${key.secret === undefined ? "a key of yours" : "your demo key"}`;
+  return `${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
+}
+
+const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.includes("[") ? url : shellText(url));
+
+/** Returns a body as it is sent. */
+export const bodyText = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
+
+/** Returns how an agent is connected, and the call of the tool that the operation answers; nothing if there is none. */
+function agent(sampled: Sampled): readonly Sample[] {
+  const { docs, request, origin } = sampled;
+  const tool = tools.find(({ id }) => id === docs.operation.id);
+  if (tool === undefined) return [];
+  const entries = request.values
+    .filter(([{ name, in: location }]) => location !== "header" && name !== "format")
+    .map(([parameter, text]): readonly [string, unknown] => {
+      const value = typedValue(parameter, text);
+      return [parameter.name, parameter.schema.type === "array" ? [value].flat() : value];
+    });
+  const header = needsKey(sampled) ? ` \\\n  --header "Authorization: Bearer $${keyVariable}"` : "";
+  const call = JSON.stringify({ name: tool.name, arguments: Object.fromEntries(entries) }, null, 2);
+  const code = `claude mcp add --transport http carquet ${origin}/mcp${header}\n\n# Ask in your words; the agent then calls:\n${call}`;
+  return [{ name: "Agent", language: "shell", code }];
 }
 
 /** Returns the call of a client's method: no method if the clients have none, the texts before the named values, and how many items to read. */
-function sampleCall({ operation: { id }, request: { values, body } }: OperationDocs) {
-  const [method, result = "body"] = clientMethods[id] ?? [];
+function sampleCall({ docs, request: { values, body } }: Sampled) {
+  const [method, result = "body"] = clientMethods[docs.operation.id] ?? [];
   const path = values.filter(([parameter]) => parameter.in === "path").map(([, text]) => text);
   const query = values
     .filter(([{ name, in: location }]) => location === "query" && !(name === "format" && result === "file"))
@@ -90,7 +139,7 @@ function sampleCall({ operation: { id }, request: { values, body } }: OperationD
 const isNumber = (type: unknown): boolean => type === "integer" || type === "number";
 
 /** Returns the value of a parameter: a number, a boolean, a text, or a list of several values. */
-function typedValue({ schema }: Parameter, text: string): unknown {
+function typedValue({ schema }: DocumentedParameter, text: string): unknown {
   const one = (item: string): unknown => (isNumber(schema.items?.type ?? schema.type) ? Number(item) : item);
   if (schema.type !== "array") return schema.type === "boolean" ? text === "true" : one(text);
   const items = text.split(schema["x-separator"] ?? ",").map(one);
@@ -122,8 +171,9 @@ const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
   file: (call) => `export = ${call}\nexport.save("listings.parquet")`,
 };
 
-function python(docs: OperationDocs, isOpen: boolean): string {
-  const { method, result, texts, named, itemsMax } = sampleCall(docs);
+function python(sampled: Sampled): string {
+  const { docs, request, origin, key } = sampled;
+  const { method, result, texts, named, itemsMax } = sampleCall(sampled);
   const items = [
     ...texts.map(written),
     ...named.map(([name, value]) => `${pythonWords[name] ?? name}=${written(value)}`),
@@ -132,12 +182,17 @@ function python(docs: OperationDocs, isOpen: boolean): string {
   const query = named.map(([name, value]) => `${written(name)}: ${written(value)}`).join(", ");
   const call =
     method === undefined
-      ? `${enclosed(["client.get(", ")"], [written(examplePath(docs)), `{${query}}`], "    ")}.json()`
+      ? `${enclosed(["client.get(", ")"], [written(requestPath(docs, request)), `{${query}}`], "    ")}.json()`
       : enclosed([`client.${pythonMethod(method)}(`, ")"], items, "    ");
-  const key = isOpen ? '""' : 'os.environ["CARQUET_KEY"]';
-  return `${isOpen ? "" : "import os\n\n"}import carquet
+  const keyText = !needsKey(sampled)
+    ? '""'
+    : key.secret !== undefined
+      ? written(key.secret)
+      : `os.environ["${keyVariable}"]`;
+  return `# pip install ./clients/python
+${keyText.startsWith("os") ? "import os\n\n" : ""}import carquet
 
-client = carquet.Client("${originMark}", ${key})
+client = carquet.Client("${origin}", ${keyText})
 ${pythonUses[result](call)}`;
 }
 
@@ -148,9 +203,10 @@ const typescriptUses: Readonly<Record<ClientResult, (call: string) => string>> =
   file: (call) => `const response = await ${call};\nconst bytes = await response.arrayBuffer();`,
 };
 
-function typescript(docs: OperationDocs, isOpen: boolean): string {
+function typescript(sampled: Sampled): string {
+  const { docs, origin, key } = sampled;
   const { path, method: verb } = docs.operation;
-  const { method, result, texts, named, itemsMax } = sampleCall(docs);
+  const { method, result, texts, named, itemsMax } = sampleCall(sampled);
   const pairs = named.map(([name, value]) => `${name}: ${written(value)}`);
   const query = pairs.length === 0 ? [] : [enclosed(["{ ", " }"], pairs, "  ")];
   const bounds =
@@ -159,11 +215,17 @@ function typescript(docs: OperationDocs, isOpen: boolean): string {
     method === undefined
       ? `carquet.http.${verb.toUpperCase()}(${[written(path), ...query.map((one) => `{ params: { query: ${one} } }`)].join(", ")})`
       : `carquet.${method}(${[...texts.map(written), ...query, ...bounds].join(", ")})`;
-  return `import { CarquetClient } from "carquet-client";
+  const keyText = !needsKey(sampled)
+    ? '""'
+    : key.secret !== undefined
+      ? written(key.secret)
+      : `process.env["${keyVariable}"] ?? ""`;
+  return `// npm install ./clients/typescript
+import { CarquetClient } from "carquet-client";
 
 const carquet = new CarquetClient({
-  baseUrl: "${originMark}",
-  apiKey: ${isOpen ? '""' : 'process.env["CARQUET_KEY"] ?? ""'},
+  baseUrl: "${origin}",
+  apiKey: ${keyText},
 });
 ${typescriptUses[result](call)}`;
 }

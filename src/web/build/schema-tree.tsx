@@ -40,8 +40,8 @@ const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Elem
   const object = objectIn(schema);
   const label = (
     <>
-      <code>{name}</code> <span class="muted small">{`${typeText(schema)}${isOptional ? ", optional" : ""}`}</span>
-      {schema.deprecated === true ? <span class="tag warn">deprecated</span> : null}
+      <code>{name}</code> <span class="mute">{`${typeText(schema)}${isOptional ? ", optional" : ""}`}</span>
+      {schema.deprecated === true ? <b>deprecated</b> : null}
     </>
   );
   const description = <Prose text={schema.description ?? object?.description} />;

@@ -42,3 +42,17 @@ export function constraintText(schema: Schema): string {
     .flat()
     .join(", ");
 }
+
+/** What numbers of a parameter count, by its name. */
+const units: readonly (readonly [pattern: RegExp, unit: string])[] = [
+  [/(^|_)(price|msrp)$/, "dollars"],
+  [/^radius$|(^|_)(miles|mileage)$/, "miles"],
+  [/^postal_code$/, "ZIP code"],
+];
+
+/** Returns the type of a parameter in a few words, as its field shows it. */
+export function shortType({ name, schema }: { readonly name: string; readonly schema: Schema }): string {
+  const unit = units.find(([pattern]) => pattern.test(name))?.[1];
+  if (schema.type === "array") return "list";
+  return unit ?? constraintText(schema).replace(/^whole number, /, "");
+}

@@ -1,4 +1,4 @@
-/** The docs: pages that follow from the document and the guides, their links, search and console. */
+/** Build: pages that follow from the document and the guides, requests that their forms send, their links and search, and the page of SQL. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -8,10 +8,12 @@ import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, operations, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { documentedOperations } from "../../src/contract/operations.ts";
-import { clientMethods, codeSamples, pythonMethod } from "../../src/web/docs/code-samples.ts";
-import { operationDocs } from "../../src/web/docs/operation-docs.ts";
+import { operationDocs } from "../../src/web/build/operation-docs.ts";
+import { clientMethods, pythonMethod, samplesOf } from "../../src/web/build/samples.ts";
+import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { sampleService } from "../support/http/service.ts";
+import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { sampleService, startService } from "../support/http/service.ts";
 import { withLakeQueries } from "../support/lakes/lakes.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
@@ -46,7 +48,11 @@ for (const { object, path, method } of documentedOperations(document)) {
   const { operationId: id } = object;
   test(`the page of ${id} has the parameters, errors and price of the document`, async () => {
     const page = await pageText(`/docs/${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-    assert.ok(page.includes(`<span class="tag ok mono">${method.toUpperCase()}</span>${path}`), path);
+    assert.ok(page.includes(`<code>${method.toUpperCase()} ${path}`), path);
+    for (const parameter of object.parameters ?? []) {
+      const { name } = resolve<{ readonly name: string }>(parameter);
+      assert.match(page, new RegExp(`<(input|select) id="field-${name}" class="in" name="${name}"`));
+    }
     const body = object.requestBody?.content["application/json"].schema.properties ?? {};
     const names = [
       ...(object.parameters ?? []).map((parameter) => resolve<{ readonly name: string }>(parameter).name),
@@ -62,7 +68,11 @@ for (const { object, path, method } of documentedOperations(document)) {
     assert.deepEqual(captured(page, /href="\/docs\/errors#(\w+)"/g).toSorted(), codes.map(([code]) => code).toSorted());
     const usageClass = /[Bb]illed as\s+`(\w+)`/.exec(object.description)?.[1];
     if (usageClass !== undefined)
-      assert.equal(Number(/<dd><b>\$([\d.]+)<\/b>/.exec(page)?.[1]), Number(usdOfClass.get(usageClass)), usageClass);
+      assert.equal(
+        Number(/<dt>Price<\/dt><dd><b>\$([\d.]+)<\/b>/.exec(page)?.[1]),
+        Number(usdOfClass.get(usageClass)),
+        usageClass,
+      );
   });
 }
 
@@ -80,7 +90,6 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
   for (const path of ["/docs/", "/docs/guides/none", "/docs/guides/..%2F..%2FREADME", "/docs/images/none.png"])
     assert.equal((await get(path)).status, 404, path);
   assert.equal((await get("/docs/searchListings")).headers.get("Location"), "/docs/search-listings");
-  assert.equal((await get("/docs/open?page=https%3A%2F%2Felsewhere.example")).headers.get("Location"), "/docs");
 });
 
 test("every link of the docs leads to a page and to an anchor of it", async () => {
@@ -110,19 +119,15 @@ test("every link of the docs leads to a page and to an anchor of it", async () =
 
 test("the search finds operations, parameters, errors and guides, best first", async () => {
   const found = async (question: string): Promise<readonly string[]> =>
-    captured(await pageText(`/docs/search?q=${encodeURIComponent(question)}`), /<li><a href="([^"]+)"/g).filter(
-      (path) => path !== "",
-    );
-  const first = async (question: string): Promise<string | undefined> => {
-    const page = await pageText(`/docs/search?q=${encodeURIComponent(question)}`);
-    return captured(page.slice(page.indexOf('<ul class="stack">')), /<a href="([^"]+)"/g)[0];
-  };
+    captured(await pageText(`/docs/search?q=${encodeURIComponent(question)}`), /<dt><a href="([^"]+)"/g);
+  const first = async (question: string): Promise<string | undefined> => (await found(question))[0];
   assert.ok((await found("price")).length > 5);
   assert.equal(await first("search listings"), "/docs/search-listings");
   assert.equal(await first("max_price"), "/docs/search-listings#param-max_price");
   assert.equal(await first("missing_scope"), "/docs/errors#missing_scope");
   assert.equal(await first("first feed"), "/docs/guides/first-feed");
   assert.match(await pageText("/docs/search?q=zxqv"), /<h1>0 results for “zxqv”<\/h1>/);
+  assert.match(await pageText("/docs/search?q=%3Cimg%3E"), /for “&lt;img>”/);
 });
 
 test("examples ask for a listing, a vehicle and a dealer of the service", async () => {
@@ -138,17 +143,6 @@ test("examples ask for a listing, a vehicle and a dealer of the service", async 
   assert.equal((await client.get(dealer)).status, 200, dealer);
 });
 
-test("the box of the header lists the best results while a question is typed", async () => {
-  const suggested = await (await get("/docs/suggestions?q=max_pri")).json();
-  assert.deepEqual(suggested[0], {
-    text: "max_price",
-    note: "parameter",
-    path: "/docs/search-listings#param-max_price",
-  });
-  assert.ok(suggested.length <= 8);
-  assert.deepEqual(await (await get("/docs/suggestions?q=zxqv")).json(), []);
-});
-
 test("code in every language calls methods that the clients have, and parses", () => {
   const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet/client.py"].map(
     projectText,
@@ -158,8 +152,9 @@ test("code in every language calls methods that the clients have, and parses", (
     assert.match(python ?? "", new RegExp(`^    def ${pythonMethod(method)}\\(`, "m"));
   }
   for (const docs of operationDocs) {
-    const samples = codeSamples(docs, false);
-    assert.deepEqual(samples.map(({ language }) => language).slice(0, 3), ["curl", "Python", "TypeScript"]);
+    const key = { secret: undefined, isOpen: false };
+    const samples = samplesOf({ docs, request: docs.request, origin: client.url, key });
+    assert.deepEqual(samples.map(({ name }) => name).slice(0, 3), ["curl", "Python", "TypeScript"]);
     transformSync(samples[2]?.code ?? "", { loader: "ts" });
   }
 });
@@ -196,54 +191,140 @@ test("every message of the page on troubleshooting is one that the program print
       assert.ok(sources.includes(part), `${message}: ${part}`);
 });
 
+/** Returns a page as the account of a session, and the answers to forms on it. */
+async function signedIn(of: typeof client) {
+  const { accountId, bearer } = createCustomer(of.accounts);
+  const cookie = `carquet-session=${await of.sessions.create(accountId)}`;
+  const open = async (path: string) => (await fetch(`${of.url}${path}`, { headers: { Cookie: cookie } })).text();
+  const send = async (path: string, page: string, fields: Readonly<Record<string, string>>) =>
+    sendForm(of.url, path, { csrf_token: csrfTokenIn(await open(page)), ...fields }, { cookie });
+  return { open, send, bearer };
+}
+
+const textOf = (html: string): string =>
+  html
+    .replaceAll(/<[^>]+>/g, "")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&");
+
+test("a form sends what its sample shows, without scripts, and the answer is that of the API", async () => {
+  const { open, send, bearer } = await signedIn(client);
+  const path = "/docs/search-listings";
+  const fields = { make: "toyota,honda", max_price: "24000", sort: "price", limit: "2", language: "curl" };
+  const page = await (await send(path, path, fields)).text();
+  const sample = textOf(/<pre[^>]*data-language="curl">(.*?)<\/pre>/s.exec(page)?.[1] ?? "");
+  const parameters = captured(sample, /-d (\w+=\S+)/g);
+  assert.deepEqual(parameters, ["make=toyota,honda", "max_price=24000", "sort=price", "limit=2"]);
+  const url = /curl -G (\S+)/.exec(sample)?.[1] ?? "";
+  const answer = await (await fetch(`${url}?${parameters.join("&")}`, { headers: bearer })).json();
+  const shown = textOf(/id="answer".*?<pre[^>]*>(.*?)<\/pre>/s.exec(page)?.[1] ?? "");
+  assert.deepEqual(JSON.parse(shown), answer);
+  assert.match(textOf(page), /200 2 cars · \$0\.002/);
+  assert.match(page, /id="page-cost">\$0\.002</);
+  // The address with the same fields has the same sample, and charges nothing.
+  const followed = await open(`${path}?${new URLSearchParams(fields)}`);
+  assert.ok(textOf(followed).includes(sample));
+  assert.doesNotMatch(followed, /id="page-cost"/);
+  const refused = await (await send(path, path, { limit: "1000" })).text();
+  assert.match(refused, /badge high">400<\/span> not charged.*?href="\/docs\/errors#invalid_parameter_value"/);
+  const forged = await sendForm(client.url, path, { limit: "1" }, { cookie: "carquet-session=none" });
+  assert.equal(forged.headers.get("Location"), "/sign-in");
+  const found = await open(`${path}?find=zip+code`);
+  assert.match(found, /id="param-postal_code"/);
+  assert.doesNotMatch(found, /id="param-make"/);
+  const saved = await send("/docs/create-search", "/docs/create-search", {
+    body: '{"name": "<b>x", "query": "make=Ford"}',
+  });
+  const savedPage = await saved.text();
+  assert.match(savedPage, /&lt;b>x/);
+  assert.doesNotMatch(savedPage, /<b>x/);
+});
+
+test("SQL runs on its page, is charged once, and is charted; a file has all rows", async (scope) => {
+  const sql = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+  const { open, send, bearer } = await signedIn(sql);
+  const balance = async (): Promise<number> => {
+    const { totals } = await (await fetch(`${sql.url}/v1/usage`, { headers: bearer })).json();
+    return totals.charged_micros;
+  };
+  const statement =
+    'SELECT make AS "<i>make", count(*) AS cars, max(price) AS top_price FROM active\nGROUP BY 1 ORDER BY cars DESC LIMIT 3';
+  const linked = await open(`/sql?${new URLSearchParams({ statement })}`);
+  assert.ok(textOf(linked).includes(statement), "a link fills in the statement");
+  assert.equal(await balance(), 0, "a link runs nothing");
+  const page = await (await send("/sql", "/sql", { statement })).text();
+  const rows = captured(page, /<td>([^<]+)<\/td>/g);
+  assert.equal(rows.length, 3);
+  assert.match(textOf(page), new RegExp(`${rows[0]} has the highest cars: \\d+`));
+  assert.match(page, /var\(--coral\)/);
+  assert.match(page, /&lt;i>make/);
+  assert.doesNotMatch(page, /<i>make/);
+  const charged = await balance();
+  assert.ok(charged > 0);
+  const run = /name="run" value="([\w-]+)"/.exec(page)?.[1] ?? "";
+  const other = textOf(await (await send("/sql", "/sql", { statement, run, column: "top_price" })).text());
+  assert.match(other, /top_price, by <i>make\. Choose another: cars/);
+  assert.equal(await balance(), charged, "another chart of a result is not charged again");
+  const file = await send("/sql/file", "/sql", { statement, format: "csv" });
+  assert.match(file.headers.get("Content-Type") ?? "", /^text\/csv/);
+  assert.equal((await file.text()).trim().split("\n").length, 4);
+  const wrong = await send("/sql", "/sql", { statement: "SELECT <b>nothing FROM active" });
+  const wrongPage = await wrong.text();
+  assert.equal(wrong.status, 422);
+  assert.match(wrongPage, /role="alert">Invalid SQL: /);
+  assert.doesNotMatch(wrongPage, /<b>nothing/);
+});
+
+test("the page of SQL says how it is turned on where it is off", async () => {
+  const { open } = await signedIn(client);
+  const page = await open("/sql?statement=SELECT+1");
+  assert.match(textOf(page), /SQL is off on this service\..*--sql-deadline 10/s);
+  assert.doesNotMatch(page, /<textarea/);
+});
+
 describe("in a browser", { skip: skipWithoutBrowser }, () => {
-  test("a page is small, accessible, fits a phone, and its console sends a request that is charged", async (scope) => {
+  test("a page is small and accessible, its sample follows the form, and its answer is shown without leaving it", async (scope) => {
     const site = await signedInBrowser(scope, client);
-    const page = await site.openAnonymously("/docs/search-listings");
+    const page = await site.open("/docs/search-listings");
     await page.waitForLoadState("networkidle");
     const bytes = await page.evaluate(() =>
       [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
         .map((entry) => (entry as PerformanceResourceTiming).transferSize)
         .reduce((sum, size) => sum + size, 0),
     );
-    assert.ok(bytes > 10_000 && bytes < 60_000, `${bytes} bytes`);
-    const button = page.locator(".console [type=submit]");
+    assert.ok(bytes > 10_000 && bytes < 90_000, `${bytes} bytes`);
+    const button = page.locator(".sends [type=submit]");
     assert.equal(await button.textContent(), "Send for $0.002");
-    await page.locator("#console-key").fill(client.customer.bearer.Authorization.replace("Bearer ", ""));
-    await page.locator("#console-limit").fill("1");
-    await page.locator("[data-add]").selectOption("inventory_status");
-    await page.locator("#console-inventory_status").selectOption("sold");
-    assert.equal(await button.textContent(), "Send for $0.004");
+    await page.locator("#field-limit").fill("1");
+    await page.locator(".sample pre", { hasText: "limit=1" }).first().waitFor();
+    await page.locator("[data-find]").fill("inventory_status");
+    assert.equal(await page.locator(".param:visible").first().getAttribute("id"), "param-inventory_status");
+    await page.locator("#field-inventory_status").fill("sold");
+    await page.locator(".sends", { hasText: "$0.004" }).waitFor();
+    await page.getByText("Python", { exact: true }).click();
+    assert.match(
+      (await page.locator(".sample pre:visible").textContent()) ?? "",
+      /inventory_status=\["sold"\]|inventory_status="sold"/,
+    );
+    await page.locator("[data-find]").fill("");
     await button.click();
-    const output = page.locator("output.result");
-    await output.locator("pre").nth(1).waitFor();
-    assert.match((await output.locator("p.bar").textContent()) ?? "", /^200 · [\d.]+ ms · \$0\.004/);
-    const answer = JSON.parse((await output.locator("pre").last().textContent()) ?? "");
-    assert.ok(isObject(answer) && isObject(answer.pagination) && answer.pagination.limit === 1);
-    await page.locator("#console-limit").fill("1000");
-    await button.click();
-    const explained = output.locator("p.bar a").first();
-    await output.locator("p.bar", { hasText: /^400 · [\d.]+ ms · not charged/ }).waitFor();
-    assert.equal(await explained.getAttribute("href"), "/docs/errors#invalid_parameter_value");
-    assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length]), [0, 1]);
-    // Colors change slowly under the pointer.
+    await page.locator("#answer header", { hasText: "$0.004" }).waitFor();
+    assert.equal(new URL(page.url()).pathname, "/docs/search-listings");
     await page.mouse.move(0, 0);
     await assertAccessible(page);
-    await page.locator("#find").pressSequentially("max_pri");
-    await page.locator("#suggestions [role=option]").first().waitFor();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await page.waitForURL("**/docs/search-listings#param-max_price");
     await assertFitsPhone(page);
     assert.deepEqual(site.faults, []);
   });
 
-  test("the overview and a guide fit a phone, and a guide is accessible", async (scope) => {
+  test("the start, a guide and SQL fit a phone and are accessible", async (scope) => {
     const site = await signedInBrowser(scope, client);
-    await assertFitsPhone(await site.open("/docs"));
-    const page = await site.open("/docs/guides/how-it-works");
-    await assertAccessible(page);
-    await assertFitsPhone(page);
+    for (const path of ["/docs", "/docs/guides/how-it-works", "/sql"]) {
+      const page = await site.open(path);
+      await assertAccessible(page);
+      await assertFitsPhone(page);
+    }
     assert.deepEqual(site.faults, []);
   });
 });
