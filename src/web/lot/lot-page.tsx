@@ -1,0 +1,144 @@
+/** The page of a dealer, "my lot" for its own: its rank, what ages, which cars to decide on, and what to buy. */
+import type { JSX } from "preact";
+import type { RequestContext } from "../../http/context.ts";
+import { Button } from "../components/button.tsx";
+import { Segments } from "../components/chips.tsx";
+import { Note } from "../components/sheet.tsx";
+import { lotVerdict, rankedCarsMin } from "../sentences/lot.ts";
+import { count, plainWords, webUrl } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler, Redirect } from "../shell/pages.tsx";
+import { Verdict } from "../shell/verdict.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { BuySheet, loadBuying } from "./buy-sheet.tsx";
+import { type Lot, type LotChoice, loadLot, radii, readChoice } from "./lot-data.ts";
+import { AgingFigure, changedPath, DecideSheet, lotPath, PriceAgeFigure, RankSheet } from "./lot-sheets.tsx";
+
+/** The cookie with the id of the dealer that a browser calls its own. */
+const lotCookie = "carquet-lot";
+const cookieMaxAgeMs = 365 * 86_400_000;
+const dealerId = /^[0-9a-f-]{36}$/;
+
+/** Returns the id of the dealer that a browser calls its own. */
+export function ownLotOf(context: RequestContext): string | undefined {
+  const id = context.cookies.get(lotCookie);
+  return id !== undefined && dealerId.test(id) ? id : undefined;
+}
+
+/** Handles the form "This is my lot": the browser keeps the id. */
+export async function chooseLot({ context, params }: VisitorForm): Promise<Redirect> {
+  const id = params.dealer_id ?? "";
+  if (dealerId.test(id))
+    context.cookies.set(lotCookie, id, {
+      httpOnly: true,
+      sameSite: "lax",
+      path: "/",
+      secure: context.secure,
+      overwrite: true,
+      maxAge: cookieMaxAgeMs,
+    });
+  return { location: `/dealers/${id}` };
+}
+
+/** The handler of `/dealers/:dealer_id`. */
+export const lotPage: PageHandler = async ({ context, visitor, params, query, requests }) => {
+  const choice = await readChoice(requests, params, query, ownLotOf(context));
+  const [lot, buying] = await Promise.all([loadLot(requests, choice, query), loadBuying(requests, choice, query)]);
+  return {
+    title: choice.dealer.name,
+    door: "lot",
+    top: <Verdict kicker={<Where choice={choice} />} judgement={lotVerdict(lot.said)} />,
+    body: (
+      <>
+        <Choices choice={choice} query={query} visitor={visitor} />
+        <Missing reasons={requests.missing} />
+        <div class="two">
+          <PriceAgeFigure lot={lot} query={query} />
+          <AgingFigure lot={lot} query={query} />
+        </div>
+        <DecideSheet lot={lot} query={query} />
+        <div class="two">
+          <BuySheet choice={choice} buying={buying} query={query} />
+          <RankSheet lot={lot} query={query} />
+        </div>
+      </>
+    ),
+    sql: statementOf(lot),
+  };
+};
+
+/** Who it is and where: its contact where the reader is a stranger. */
+const Where = ({ choice: { dealer, isOwn } }: { readonly choice: LotChoice }): JSX.Element => {
+  const { name, city, state, phone, website } = dealer;
+  const site = website === null ? undefined : webUrl(website.includes("://") ? website : `https://${website}`);
+  const place = plainWords(city, state);
+  return (
+    <>
+      <b>{name}</b>
+      {place === "" ? "" : `, ${place}`}
+      {isOwn || phone === null ? "" : ` · ${phone}`}
+      {isOwn || site === undefined ? null : (
+        <>
+          {" · "}
+          <a href={site} rel="noopener noreferrer nofollow">
+            {new URL(site).hostname}
+          </a>
+        </>
+      )}
+      {" · "}
+      <a href="/dealers?choose">another dealer</a>
+    </>
+  );
+};
+
+interface ChoicesProps {
+  readonly choice: LotChoice;
+  readonly query: URLSearchParams;
+  readonly visitor: Visitor;
+}
+
+/** Used or new, and how far away competitors are. */
+const Choices = ({ choice, query, visitor }: ChoicesProps): JSX.Element => {
+  const { condition, radius, counts, isOwn } = choice;
+  const kinds = [
+    { name: "used", text: "Used" },
+    { name: "new", text: "New" },
+  ] as const;
+  return (
+    <div class="line choices">
+      <Segments
+        label="Used or new"
+        segments={kinds.map(({ name, text }) => ({
+          path: changedPath(choice, query, { condition: name, sort: undefined }),
+          text: `${text} ${count(counts[name])}`,
+          isCurrent: name === condition,
+        }))}
+      />
+      <small>{`against dealers with ${rankedCarsMin} or more rated ${condition} cars within`}</small>
+      <Segments
+        label="Miles around"
+        segments={radii.map((miles) => ({
+          path: changedPath(choice, query, { radius: String(miles) }),
+          text: `${miles} mi`,
+          isCurrent: miles === radius,
+        }))}
+      />
+      {isOwn ? null : (
+        <Form visitor={visitor} action={lotPath(choice)} class="plain">
+          <Button isSmall>This is my lot</Button>
+        </Form>
+      )}
+    </div>
+  );
+};
+
+const Missing = ({ reasons }: { readonly reasons: readonly { readonly name: string; readonly reason: string }[] }) =>
+  reasons.length === 0 ? null : (
+    <Note isAlert>{reasons.map(({ name, reason }) => `Missing: ${name}. ${reason}`).join(" ")}</Note>
+  );
+
+/** Returns the statement of the cars of a lot, the oldest first. */
+function statementOf({ choice: { dealer, condition } }: Lot): string {
+  const types = condition === "new" ? "'new'" : "'used', 'certified'";
+  return `SELECT id, year, make, model, price, days_on_market\nFROM active\nWHERE dealer_id = '${dealer.dealer_id}'\n  AND inventory_type IN (${types})\nORDER BY days_on_market DESC`;
+}
