@@ -19,7 +19,7 @@ const typefaceProgram = join(__dirname, "typeface.cjs");
 const keptMs = 24 * 60 * 60 * 1000;
 
 /** What a browser loads: the style sheet, drawings and modules of `src/web/`. The style sheet names the typeface. */
-const clientEntries = ["styles/style.css", "drawings/cars.svg", "client/client.ts", "client/docs.ts"].map((file) => `src/web/${file}`);
+const clientEntries = ["styles/style.css", "drawings/cars.svg", "client/client.ts", "client/build.ts"].map((file) => `src/web/${file}`);
 /** What browser modules import from other folders. */
 const sharedModules = ["src/accounts/policy/prices.ts"];
 

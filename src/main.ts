@@ -4,7 +4,7 @@
  */
 import { CommanderError } from "commander";
 import { exitOnOutputError } from "./base/exits.ts";
-import { messageOf, UsageError, UserError } from "./base/user-error.ts";
+import { messageOf, pathFaultOf, UsageError, UserError } from "./base/user-error.ts";
 import { createProgram, usageErrorCode } from "./cli/program.ts";
 import type { ScheduledCommand } from "./cli/scheduled.ts";
 
@@ -20,7 +20,7 @@ async function run(args: readonly string[]): Promise<void> {
     await program.parseAsync(args, { from: "user" });
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
-    const message = thrown instanceof UserError ? thrown.message : stackOf(thrown);
+    const message = thrown instanceof UserError ? thrown.message : (pathFaultOf(thrown) ?? stackOf(thrown));
     const command = scheduled.find((name) => args.find((word) => !word.startsWith("-")) === name);
     if (command === undefined || process.stderr.isTTY) process.stderr.write(`carquet: ${message}\n`);
     else (await import("./cli/scheduled.ts")).logCommand(command, "error", { error: message }, "run failed");

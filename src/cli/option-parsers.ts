@@ -3,17 +3,15 @@ import { InvalidArgumentError } from "commander";
 import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
 
-const size = "a size such as 512MiB or 4GiB";
-
-/** With less memory the query engine cannot answer. */
-const memoryBytesMin = 64 * 2 ** 20;
-
-/** Parses a memory limit as the query engine takes it. */
+/** Parses a memory limit as the query engine takes it. With less it cannot answer, and no machine has more. */
 export function memoryParser(text: string): string {
-  if (/B$/i.test(text) && (bytesIn(text) ?? 0) >= memoryBytesMin) return text;
+  const mebibytes = /B$/i.test(text) ? (bytesIn(text) ?? 0) / 2 ** 20 : 0;
+  if (64 <= mebibytes && mebibytes <= 2 ** 24) return text;
   const [, share = "0"] = /^(\d+(?:\.\d+)?)\s*%$/.exec(text) ?? [];
-  if (0 < Number(share) && Number(share) <= 100) return text;
-  throw new InvalidArgumentError(`Expected ${size}, from 64MiB on, or a share of the memory such as 50%.`);
+  if (1 <= Number(share) && Number(share) <= 100) return text;
+  throw new InvalidArgumentError(
+    "Expected a size from 64MiB to 16TiB, such as 4GiB, or a share of the memory from 1% to 100%.",
+  );
 }
 
 /** Returns a parser of texts that a pattern fits. */
@@ -72,9 +70,6 @@ export const numberParser =
     throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
   };
 
-/** Parses a number of requests, days or minutes. */
-export const countParser = integerParser(1_000_000);
-
 /** Returns the default and the parser of a value that is given and shown in a unit larger than that of its name. */
 export const inUnits = (unit: number, shown: number, parse: (text: string) => number) => ({
   default: shown * unit,
@@ -109,13 +104,13 @@ export function bytesIn(text: string): number | undefined {
   return Math.round(Number(number) * (binary === "" ? 1000 : 1024) ** power);
 }
 
-/** Returns a parser of sizes in bytes. */
+/** Returns a parser of sizes in a range of sizes, both ends included. */
 export const sizeParser =
-  (min = 1, max = 2 ** 50, expected = size) =>
+  (min: string, max: string, example: string) =>
   (text: string): number => {
-    const bytes = bytesIn(text);
-    if (bytes !== undefined && min <= bytes && bytes <= max) return bytes;
-    throw new InvalidArgumentError(`Expected ${expected}.`);
+    const bytes = bytesIn(text) ?? -1;
+    if ((bytesIn(min) ?? 0) <= bytes && bytes <= (bytesIn(max) ?? 0)) return bytes;
+    throw new InvalidArgumentError(`Expected a size from ${min} to ${max}, such as ${example}.`);
   };
 
 /** Adds a text to those of earlier flags. */

@@ -5,7 +5,6 @@
 import { type Command, Option } from "commander";
 import {
   accountsParser,
-  countParser,
   currencyParser,
   integerParser,
   inUnits,
@@ -77,8 +76,8 @@ const shared = {
     help: "write metrics of the run to this file (*.prom), for the textfile collector" },
   months: { flags: "--months <n>", env: "CARQUET_MONTHS", parse: integerParser(1200, 1),
     help: "months of history to keep, the current one included (default: all)" },
-  versionDays: { flags: "--versions <days>", env: "CARQUET_VERSIONS", default: 14, parse: countParser, help: "number of days to keep versions" },
-  graceMs: { flags: "--grace <minutes>", env: "CARQUET_GRACE", ...inUnits(60_000, 60, countParser),
+  versionDays: { flags: "--versions <days>", env: "CARQUET_VERSIONS", default: 14, parse: integerParser(36_600), help: "number of days to keep versions" },
+  graceMs: { flags: "--grace <minutes>", env: "CARQUET_GRACE", ...inUnits(60_000, 60, integerParser(525_600)),
     help: "minutes between the replacement of a version and its removal" },
   transfers: { flags: "--transfers <n>", env: "CARQUET_TRANSFERS", default: 4, parse: integerParser(64, 1),
     help: "files that are transferred at once" },

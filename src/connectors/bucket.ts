@@ -19,7 +19,7 @@ import {
 import { Upload } from "@aws-sdk/lib-storage";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { type Connector, type RemoteFile, requireName, TransferFault } from "./connector.ts";
+import { type Connector, type RemoteFile, TransferFault, withCheckedName } from "./connector.ts";
 import { type FilePattern, fitsPattern } from "./file-pattern.ts";
 
 /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
@@ -83,9 +83,9 @@ export class Bucket implements Connector {
   }
 
   async list(pattern: FilePattern): Promise<readonly RemoteFile[]> {
-    const files = (await this.objects("")).filter(({ path }) => fitsPattern(pattern, path));
-    for (const { path } of files) for (const name of path.split("/")) requireName(name);
-    return files;
+    return (await this.objects(""))
+      .filter(({ path }) => fitsPattern(pattern, path))
+      .map((file) => withCheckedName(file));
   }
 
   readonly read: Connector["read"] = async (path, { offset = 0, tag }, signal) => {

@@ -2,7 +2,7 @@
  * Connectors: where feeds are fetched from, and where a published lake is read from or pushed to. One interface, and a module for each kind: a
  * folder, HTTPS, SFTP, FTP, a bucket. Only a bucket is written to.
  */
-import { printable, UserError } from "../base/user-error.ts";
+import { printable } from "../base/user-error.ts";
 import { type FilePattern, fitsPart, isFileName } from "./file-pattern.ts";
 
 /** A file that a connector lists. */
@@ -13,6 +13,8 @@ export interface RemoteFile {
   readonly modifiedMs: number | undefined;
   /** Equal for equal content. */
   readonly tag: string | undefined;
+  /** Why its name cannot be that of a file. Its path is then for messages only. */
+  readonly fault?: string;
 }
 
 export interface OpenedFile {
@@ -56,10 +58,12 @@ export function serverPath(folder: string, path: string): string {
   return `${folder.replace(/\/$/, "")}/${path}`;
 }
 
-/** Throws a UserError for a name that would lead out of a folder: the server is broken, or hostile. */
-export function requireName(name: string): void {
-  if (!isFileName(name))
-    throw new UserError(`invalid name "${printable(name, 80)}" at the source: expected a name of a file.`);
+/** Returns a file, refused if a name of its path would lead out of a folder, or is too long: the server is broken, or hostile. */
+export function withCheckedName(file: RemoteFile, names: readonly string[] = file.path.split("/")): RemoteFile {
+  const invalid = names.find((name) => !isFileName(name));
+  if (invalid === undefined) return file;
+  const shown = `"${printable(invalid, 80)}"`;
+  return { ...file, path: shown, fault: `invalid name ${shown} at the source: expected a name of a file.` };
 }
 
 /** An entry of a folder. */
@@ -86,12 +90,13 @@ export async function findFiles(
   for (const { name, isFolder, bytes, modifiedMs } of await listFolder(folder.join("/"), fits)) {
     if (name === "." || name === "..") continue;
     // A path is the name of a server that is broken, or hostile; other names count only if they fit.
-    if (name.includes("/") || fits(name)) requireName(name);
-    if (isFolder === isLast || !fits(name)) continue;
+    const isPath = name.includes("/");
+    if (!isPath && (isFolder === isLast || !fits(name))) continue;
     const path = [...folder, name];
     // A file with the same size and time of modification has the same content.
     const tag = bytes === undefined || modifiedMs === undefined ? undefined : `${bytes} ${modifiedMs}`;
-    if (isLast) found.push({ path: path.join("/"), bytes, modifiedMs, tag });
+    const file = withCheckedName({ path: path.join("/"), bytes, modifiedMs, tag }, path);
+    if (isLast || file.fault !== undefined) found.push(file);
     else found.push(...(await findFiles(pattern, listFolder, path)));
   }
   return found;

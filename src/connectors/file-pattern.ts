@@ -69,5 +69,6 @@ export function matchPath(pattern: FilePattern, path: string): FileMatch | undef
   return { name, day, dealer: names.slice(0, -1).find((_, index) => typeof parts[index] !== "string") };
 }
 
-/** Returns whether a name is that of a file in a folder, and not a path. */
-export const isFileName = (name: string): boolean => name.length <= 200 && !/^\.{0,2}$|[/\\\p{Cc}]/u.test(name);
+/** Returns whether a name is that of a file in a folder, and not a path, and leaves room for endings: file systems take 255 bytes. */
+export const isFileName = (name: string): boolean =>
+  Buffer.byteLength(name) <= 200 && !/^\.{0,2}$|[/\\\p{Cc}]/u.test(name);

@@ -27,12 +27,16 @@ export async function connectFtp(
   const client = new Client(stallMs);
   signal.addEventListener("abort", () => client.close(), { once: true });
   limitReplies(client);
-  await orFault(client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }));
+  const locationOf = (path: string): string => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`;
+  await orFault(
+    locationOf(""),
+    client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }),
+  );
   return {
-    locationOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
+    locationOf,
     list: (pattern) =>
       findFiles(pattern, async (folder) => {
-        const entries = await orFault(client.list(serverPath(root, folder)));
+        const entries = await orFault(locationOf(folder), client.list(serverPath(root, folder)));
         return entries.map(({ name, isDirectory, size, modifiedAt }) => ({
           name,
           isFolder: isDirectory,
@@ -44,7 +48,7 @@ export async function connectFtp(
       const content = new PassThrough().on("error", () => undefined);
       client
         .downloadTo(content, serverPath(root, path))
-        .catch((thrown: unknown) => content.destroy(faultOfReply(thrown)));
+        .catch((thrown: unknown) => content.destroy(faultOfReply(locationOf(path), thrown)));
       return { offset: 0, bytes: undefined, tag: undefined, content };
     },
   };
@@ -60,14 +64,14 @@ function limitReplies({ ftp }: Client): void {
   };
 }
 
-const orFault = <T>(work: Promise<T>): Promise<T> =>
+const orFault = <T>(location: string, work: Promise<T>): Promise<T> =>
   work.catch((thrown: unknown) => {
-    throw faultOfReply(thrown);
+    throw faultOfReply(location, thrown);
   });
 
 /** Returns the error of a failed command: a UserError for a reply that is final (5xx), as of a wrong password, and for a certificate that is not trusted. */
-function faultOfReply(thrown: unknown): Error {
-  const text = messageOf(thrown);
+function faultOfReply(location: string, thrown: unknown): Error {
+  const text = `${location}: ${messageOf(thrown)}`;
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   const isFinal = thrown instanceof FTPError ? thrown.code >= 500 : /CERT|SIGNATURE/.test(String(code));
   return isFinal ? new UserError(`${text}.`) : new TransferFault(text);

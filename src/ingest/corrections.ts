@@ -12,9 +12,11 @@ import { basename, dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
 import { createFolder, isNotFound, moveFile } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
+import { DuckDatabase } from "../db/duckdb.ts";
 import { currentManifest, type Manifest } from "../lake/manifest.ts";
+import { tryDay } from "./day.ts";
 import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
-import { kindOf } from "./feed/feed-file.ts";
+import { defaultFeedLimits, kindOf } from "./feed/feed-file.ts";
 import { type IngestOptions, ingest, versionBefore } from "./ingest.ts";
 
 /** A file of a delivery: its day, and its name in the delivery, such as `source/dealer/stock.csv`. */
@@ -29,30 +31,33 @@ type CorrectedFiles = readonly string[];
 const namesMax = 10;
 
 /**
- * Queues a file, which is copied from a path, as the correction of one that was ingested. `name` is its own name. Throws a UserError if the delivery of
- * the day has no such file, or one of another format.
+ * Queues a file, which is copied from a path, as the correction of one that was ingested, or of an archive with it. `name` is its own name. Returns the
+ * name of the corrected file in the delivery. Throws a UserError if the delivery of the day has no such file, or one of another format.
  */
 export async function queueCorrection(
   queue: string,
   { day, file }: DeliveredFile,
   { name, path }: { readonly name: string; readonly path: string },
-): Promise<void> {
+): Promise<string> {
   const { files } = await ingestedDelivery(queue, day);
-  if (!files.some((known) => known.name === file)) {
+  const found = files.find((known) => file === known.name || file.startsWith(`${known.name}/`));
+  if (found === undefined) {
     const names = files.slice(0, namesMax).map((known) => `"${printable(known.name, 60)}"`);
     throw new UserError(
       `No file "${printable(file, 60)}" in the delivery of ${day}: expected one of ${names.join(", ")}.`,
     );
   }
-  const wanted = kindOf(basename(file));
   const kind = kindOf(basename(name));
-  if (kind === undefined || kind.format !== wanted?.format || kind.isGzip !== wanted.isGzip)
-    throw new UserError(`Invalid file "${printable(name, 60)}": expected one of the format of ${printable(file, 60)}.`);
-  const target = join(queue, "corrected", day, file);
+  if (kind?.format !== found.format || kind.isGzip !== found.isGzip)
+    throw new UserError(
+      `Invalid file "${printable(name, 60)}": expected one of the format of ${printable(found.name, 60)}.`,
+    );
+  const target = join(queue, "corrected", day, found.name);
   await createFolder(dirname(target));
   // Files that are being copied have no ending of a feed.
   await copyFile(path, `${target}.part`);
   await moveFile(`${target}.part`, target);
+  return found.name;
 }
 
 /** Returns whether a correction waits for an ingest, or is being ingested. */
@@ -92,6 +97,8 @@ export const correctedDays = async (queue: string): Promise<readonly string[]> =
   return [...new Set(folders.flat().filter(isDay))].sort().reverse();
 };
 
+type CorrectionOptions = IngestOptions & { readonly mappedDay?: MappedDay | undefined };
+
 export interface CorrectionOutcome {
   readonly day: string;
   /** Why the correction was refused; undefined if the day has been replayed. */
@@ -103,7 +110,7 @@ export async function ingestCorrections(
   lake: string,
   queue: string,
   day: string,
-  options: IngestOptions & { readonly mappedDay?: MappedDay | undefined },
+  options: CorrectionOptions,
 ): Promise<CorrectionOutcome | undefined> {
   const claimed = join(queue, "correcting", day);
   if (!existsSync(claimed)) {
@@ -115,22 +122,14 @@ export async function ingestCorrections(
     await rm(claimed, { recursive: true, force: true });
     return undefined;
   }
-  let replayFrom: string;
-  let deliveries: readonly Delivery[];
+  let replay: Replay;
   try {
-    replayFrom = await replayStart(lake, day);
-    deliveries = await correctedDeliveries(lake, queue, { day, replayFrom, files }, options.mappedDay);
+    replay = await replayOf(lake, queue, { day, files }, options);
   } catch (thrown) {
     if (thrown instanceof UserError) return { day, reason: messageOf(thrown) };
     throw thrown;
   }
-  try {
-    await ingest(lake, deliveries, { ...options, replayFrom });
-  } catch (thrown) {
-    const reason = messageOf(thrown);
-    if (thrown instanceof UserError && files.some((file) => reason.includes(printable(file)))) return { day, reason };
-    throw thrown;
-  }
+  await ingest(lake, replay.deliveries, { ...options, replayFrom: replay.from });
   for (const file of files) await keepCorrection(queue, { day, file });
   await rm(claimed, { recursive: true, force: true });
   return { day };
@@ -145,11 +144,58 @@ async function keepCorrection(queue: string, { day, file }: DeliveredFile): Prom
   await moveFile(join(queue, "correcting", day, file), target);
 }
 
-/** Returns the latest day up to another one from which the lake can be replayed. Throws a UserError if there is none. */
-async function replayStart(lake: string, day: string): Promise<string> {
+/** The deliveries of the lake's days from one on, for a replay. */
+interface Replay {
+  readonly from: string;
+  readonly deliveries: readonly Delivery[];
+}
+
+interface CorrectedDay {
+  readonly day: string;
+  readonly files: CorrectedFiles;
+}
+
+/** Returns the replay of a day with its corrections. Throws a UserError if the lake cannot be replayed from it, or a correction cannot be read. */
+async function replayOf(
+  lake: string,
+  queue: string,
+  { day, files }: CorrectedDay,
+  options: CorrectionOptions,
+): Promise<Replay> {
   const published = await currentManifest(lake);
-  const days = Object.keys(published?.days ?? {}).filter((known) => known <= day);
-  if (!days.includes(day)) throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
+  if (published?.days[day] === undefined) throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
+  const from = await replayStart(lake, published, day);
+  const deliveries: Delivery[] = [];
+  for (const one of Object.keys(published.days).sort()) {
+    if (one < from) continue;
+    const delivery = await ingestedDelivery(queue, one, options.mappedDay);
+    deliveries.push(one === day ? correctedBy(delivery, files, join(queue, "correcting", day)) : delivery);
+  }
+  const corrected = deliveries.flatMap((delivery) => (delivery.day === day ? delivery.files : []));
+  for (const file of corrected.filter(({ name }) => files.includes(name)))
+    await tryFile({ day, files: [file] }, { ...options, currency: published.currency });
+  return { from, deliveries };
+}
+
+const correctedBy = ({ day, files }: Delivery, corrected: CorrectedFiles, folder: string): Delivery => ({
+  day,
+  files: files.map((file) => (corrected.includes(file.name) ? { ...file, path: join(folder, file.name) } : file)),
+});
+
+/** Reads a file as an ingest does, which would leave out one of several mapped files that cannot be read. Throws a UserError for such a file. */
+async function tryFile(delivery: Delivery, { limits, memoryLimit, ...options }: CorrectionOptions): Promise<void> {
+  const database = await DuckDatabase.open({ threads: 1, ...(memoryLimit !== undefined && { memoryLimit }) });
+  try {
+    const settings = { ...options, limits: { ...defaultFeedLimits, ...limits } };
+    await database.using((session) => tryDay(session, delivery, settings));
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns the latest day up to another one from which the lake can be replayed. Throws a UserError if there is none. */
+async function replayStart(lake: string, published: Manifest, day: string): Promise<string> {
+  const days = Object.keys(published.days).filter((known) => known <= day);
   let fault: unknown;
   for (const from of days.sort().reverse())
     try {
@@ -160,36 +206,6 @@ async function replayStart(lake: string, day: string): Promise<string> {
       fault ??= thrown;
     }
   throw fault;
-}
-
-interface CorrectedDay {
-  readonly day: string;
-  readonly replayFrom: string;
-  readonly files: CorrectedFiles;
-}
-
-/** Returns the deliveries of the lake's days from the start of a replay on, with the corrections of one of them. */
-async function correctedDeliveries(
-  lake: string,
-  queue: string,
-  { day, replayFrom, files }: CorrectedDay,
-  mappedDay: MappedDay | undefined,
-): Promise<readonly Delivery[]> {
-  const manifest: Manifest | undefined = await currentManifest(lake);
-  const days = Object.keys(manifest?.days ?? {}).filter((known) => known >= replayFrom);
-  const deliveries: Delivery[] = [];
-  for (const one of days.sort()) {
-    const delivery = await ingestedDelivery(queue, one, mappedDay);
-    if (one !== day) deliveries.push(delivery);
-    else
-      deliveries.push({
-        day,
-        files: delivery.files.map((file) =>
-          files.includes(file.name) ? { ...file, path: join(queue, "correcting", day, file.name) } : file,
-        ),
-      });
-  }
-  return deliveries;
 }
 
 /** Returns the delivery of a day that the queue has ingested. Throws a UserError if the queue does not have it. */

@@ -51,9 +51,9 @@ export async function correctHeldFeed(
   feed: FeedOfDay,
   { at, ...correction }: Correction & { readonly at: Date },
 ): Promise<FeedDecision> {
-  const { file } = correction;
-  const decision = { ...(await heldFeed(feeds, feed)), decision: "correct", at: at.toISOString(), file } as const;
-  await queueCorrection(requireQueue(queue), { day: feed.day, file }, correction);
+  const held = await heldFeed(feeds, feed);
+  const file = await queueCorrection(requireQueue(queue), { day: feed.day, file: correction.file }, correction);
+  const decision = { ...held, decision: "correct", at: at.toISOString(), file } as const;
   await recordDecision(lake, decision);
   return decision;
 }

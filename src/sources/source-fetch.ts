@@ -10,7 +10,7 @@ import { sha256Of } from "../base/files.ts";
 import { withTimeLimit } from "../base/time-limit.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type Connector, type RemoteFile, TransferFault } from "../connectors/connector.ts";
-import { type FileMatch, matchPath } from "../connectors/file-pattern.ts";
+import { type FileMatch, isFileName, matchPath } from "../connectors/file-pattern.ts";
 import { receive, repeat, sizeOf, withStallTimeout } from "../connectors/transfer.ts";
 import { unpack } from "../ingest/documents/prepared-files.ts";
 import { dealerListName } from "../ingest/feed/dealer-list.ts";
@@ -193,6 +193,8 @@ export class SourceFetch {
 
   /** Takes a file. Refuses it if it is broken, or, at the last attempt, if it cannot be received; returns the fault of the connection then. */
   private async attempt(connector: Connector, file: RemoteFile, isLast: boolean): Promise<TransferFault | undefined> {
+    if (file.fault !== undefined)
+      return this.refuse(file, undefined, file.fault, { tag: file.tag ?? null, sha256: null });
     const from = await incomingPath(this.options.queue, this.source.name, file.path);
     try {
       const outcome = await this.take(connector, file, from);
@@ -229,7 +231,7 @@ export class SourceFetch {
     // A time far in the future is that of a wrong clock, and says nothing.
     if (file.modifiedMs !== undefined && Math.abs(now.getTime() - file.modifiedMs) < 1000 * this.source.settleSeconds)
       return "unsettled";
-    requireUsableName(this.source, match.name);
+    requireUsableName(this.source, match);
     const content = await this.receive(connector, file, from);
     if (content === undefined) return known === undefined ? "unchanged" : this.keep(path, known);
     this.signal.throwIfAborted();
@@ -330,13 +332,13 @@ export class SourceFetch {
 
   private async refuse(
     file: RemoteFile,
-    from: string,
+    from: string | undefined,
     reason: string,
     content: Pick<KnownFile, "sha256" | "tag">,
   ): Promise<undefined> {
     const { path, modifiedMs = null } = file;
     const { queue, today: day, now } = this.options;
-    await quarantine(join(queue, "quarantine", day, this.source.name, path), from, reason);
+    if (from !== undefined) await quarantine(join(queue, "quarantine", day, this.source.name, path), from, reason);
     this.result.quarantined[path] = reason;
     const { sha256, tag } = content;
     await this.record(path, { sha256, modifiedMs, tag, day, arrivedAt: now.toISOString(), fault: reason });
@@ -379,13 +381,15 @@ async function columnsOf(name: string, path: string, limits: FeedLimits): Promis
 }
 
 /** Throws a UserError for a name by which ingest would not read a file. */
-function requireUsableName({ preset }: FeedSource, name: string): void {
+function requireUsableName({ preset, name: source }: FeedSource, { name, dealer = "" }: FileMatch): void {
   if (fileOf(name) === undefined || name === folderMapping)
     throw new UserError(`unknown file format: expected a name that ends with ${feedEndings}.`);
   if (preset === "carquet" && tableOfName(name).isForeign)
     throw new UserError(
       "no table in its name: expected one that begins with inventory, dealers, options or deliveries.",
     );
+  if (preset === "carquet" && !isFileName(`inventory-${source}-${dealer}-${name}`))
+    throw new UserError("name too long: expected at most 200 bytes with the names of its table, source and folder.");
 }
 
 /** Throws a UserError if an archive or a Parquet file is damaged, or larger inside than the limits. */

@@ -23,7 +23,7 @@ import {
   testOnBothEngines,
 } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -129,51 +129,63 @@ test("held prices count towards the spend cap", async (t) => {
   assert.throws(hold, { code: "monthly_spend_cap_exceeded" });
 });
 
-testOnBothEngines("a repeated charge id is charged once", async (t, engine) => {
-  const path = await temporaryAccounts(t, engine);
-  const { accountId, key } = createCustomer(path, { usd: "1" });
-  const accounts = await openAccounts(t, path);
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(accounts, key, "the same")));
-  assert.deepEqual(tally(outcomes), { charged: 20 });
-  assert.equal(balanceOf(path, accountId), 998_000);
-});
+testOnBothEngines(
+  "a repeated charge id is charged once",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { accountId, key } = createCustomer(path, { usd: "1" });
+    const accounts = await openAccounts(t, path);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(accounts, key, "the same")));
+    assert.deepEqual(tally(outcomes), { charged: 20 });
+    assert.equal(balanceOf(path, accountId), 998_000);
+  },
+  { skipPostgres: skipInShortRun },
+);
 
-testOnBothEngines("changes by the command line take effect in a running service within a second", async (t, engine) => {
-  const path = await temporaryAccounts(t, engine);
-  const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
-  const accounts = await openAccounts(t, path);
-  const becomes = async (outcome: string): Promise<void> => {
-    await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
-  };
-  await becomes("billing_state_blocked");
-  inAccountsFile(path, (database) =>
-    addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
-  );
-  await becomes("charged");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
-  await becomes("monthly_spend_cap_exceeded");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
-  await becomes("charged");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
-  await becomes("billing_state_blocked");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
-  await becomes("charged");
-  const other = createCustomer(path);
-  assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
-  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
-  await becomes("invalid_api_key");
-});
+testOnBothEngines(
+  "changes by the command line take effect in a running service within a second",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
+    const accounts = await openAccounts(t, path);
+    const becomes = async (outcome: string): Promise<void> => {
+      await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
+    };
+    await becomes("billing_state_blocked");
+    inAccountsFile(path, (database) =>
+      addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
+    );
+    await becomes("charged");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+    await becomes("monthly_spend_cap_exceeded");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+    await becomes("charged");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+    await becomes("billing_state_blocked");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+    await becomes("charged");
+    const other = createCustomer(path);
+    assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
+    inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+    await becomes("invalid_api_key");
+  },
+  { skipPostgres: skipInShortRun },
+);
 
-testOnBothEngines("a charge is refused if the balance was spent while the request ran", async (t, engine) => {
-  const path = await temporaryAccounts(t, engine);
-  const { accountId, key } = createCustomer(path, { usd: "1" });
-  const accounts = await openAccounts(t, path);
-  const identity = await accounts.identify(key, "192.0.2.1");
-  const hold = accounts.hold(identity, "listing_search");
-  inAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
-  await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
-  assert.equal(balanceOf(path, accountId), 1);
-});
+testOnBothEngines(
+  "a charge is refused if the balance was spent while the request ran",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { accountId, key } = createCustomer(path, { usd: "1" });
+    const accounts = await openAccounts(t, path);
+    const identity = await accounts.identify(key, "192.0.2.1");
+    const hold = accounts.hold(identity, "listing_search");
+    inAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
+    await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
+    assert.equal(balanceOf(path, accountId), 1);
+  },
+  { skipPostgres: skipInShortRun },
+);
 
 const outages: readonly (readonly [what: string, break_: (path: string) => Promise<() => Promise<void>>])[] = [
   [
@@ -272,15 +284,19 @@ test("a file that is not a database is reported at start-up in one line", async 
   );
 });
 
-testOnBothEngines("closing waits for charges in flight", async (t, engine) => {
-  const path = await temporaryAccounts(t, engine);
-  const { key } = createCustomer(path);
-  const accounts = await Accounts.open(path, { clock: systemClock });
-  const identity = await accounts.identify(key, "192.0.2.1");
-  const charging = Array.from({ length: 100 }, () =>
-    accounts.charge(identity, accounts.hold(identity, "listing_search"), randomUUID()),
-  );
-  await accounts.close();
-  await Promise.all(charging);
-  assert.equal(inAccountsFile(path, audit).charges, 100);
-});
+testOnBothEngines(
+  "closing waits for charges in flight",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { key } = createCustomer(path);
+    const accounts = await Accounts.open(path, { clock: systemClock });
+    const identity = await accounts.identify(key, "192.0.2.1");
+    const charging = Array.from({ length: 100 }, () =>
+      accounts.charge(identity, accounts.hold(identity, "listing_search"), randomUUID()),
+    );
+    await accounts.close();
+    await Promise.all(charging);
+    assert.equal(inAccountsFile(path, audit).charges, 100);
+  },
+  { skipPostgres: skipInShortRun },
+);

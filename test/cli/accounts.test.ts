@@ -168,6 +168,22 @@ describe("a command that cannot run", () => {
     });
   }
 
+  test("an account starts with the promotional credit that its creation names, and without one by default", async () => {
+    for (const [args, balance, state, credits] of [
+      [["--credit", "5"], "5.00", "active", 1],
+      [[], "0.00", "exhausted", 0],
+    ] as const) {
+      const { account_id } = await runJson("accounts", "create", "--email", "new@dealers.example", ...args);
+      const account = ["--account", String(account_id)];
+      const { balance_usd, billing_state } = await runJson("accounts", "show", ...account);
+      assert.deepEqual([balance_usd, billing_state], [balance, state]);
+      const listed: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
+      assert.ok(Array.isArray(listed) && listed.length === credits);
+      if (credits > 0) assert.deepEqual([listed[0].kind, listed[0].note], ["promotional", "starting credit"]);
+    }
+    await run("ledger", "verify");
+  });
+
   test("explains why in one line: only accounts create creates a missing accounts file", async () => {
     const none = join(folder, "none.db");
     for (const args of [

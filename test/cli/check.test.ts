@@ -176,3 +176,15 @@ test("a certificate that has expired is named with its date", async () => {
   assert.deepEqual([code, out], [1, ""]);
   assert.match(err, /^carquet: Invalid TLS pair .*: the certificate has expired on .*: expected a certificate/);
 });
+
+test("sources are asked at once: one that is slow does not add its time to the others", async (t) => {
+  const waiting: (() => void)[] = [];
+  const url = await servedFile(t, (_, response) => {
+    waiting.push(() => response.end("vin\n"));
+    if (waiting.length === 3) for (const answer of waiting) answer();
+  });
+  const names = ["alpha", "beta", "gamma"];
+  const sources = sourcesFile("slow.yaml", Object.fromEntries(names.map((name) => [name, { https: { url } }])));
+  const outcomes = await outcomesOf([...healthy, "--sources", sources, "--stall-timeout", "2"]);
+  for (const name of names) assert.match(outcomes.get(`source ${name}`) ?? "", /^1 files at /);
+});

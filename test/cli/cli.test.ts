@@ -1,7 +1,7 @@
 /** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp } from "node:fs/promises";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,11 +9,15 @@ import { promisify } from "node:util";
 import type { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
+import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
+import { ingest } from "../../src/ingest/ingest.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
 import { topCommands } from "../docs/command-list.ts";
 import { carquet, carquetHere, parseLog, startServing } from "../support/command-line.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { sendForm } from "../support/http/forms.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -196,7 +200,7 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
     ["2026-11-18", "2026-11-19"],
   );
   assert.equal(lines.at(-1), `listening on ${service.url}`);
-  const [, key = ""] = /^export KEY=([\w-]+)$/.exec(lines.at(-3) ?? "") ?? [];
+  const [, key = ""] = /^export CARQUET_KEY=([\w-]+)$/.exec(lines.at(-3) ?? "") ?? [];
   const pasted = `${lines.at(-3)}\n${lines.at(-2)} -s`;
   const { stdout } = await promisify(execFile)("sh", ["-c", pasted]);
   assert.equal(JSON.parse(stdout).data.length, 3, "the lines of the key and the request can be pasted");
@@ -238,4 +242,19 @@ test("a flag takes precedence over the environment", async () => {
   const env = { CARQUET_LAKE: empty };
   const { code, out } = await carquetHere(["sql", "SELECT 1 AS one", "--format", "csv", "--lake", lake], { env });
   assert.deepEqual([code, out], [0, "one\n1\n"]);
+});
+
+test("carquet start continues to fill a lake where an earlier one was killed", { skip: skipInShortRun }, async () => {
+  const half = join(await temporaryFolder(fileScope), "lake");
+  const shape = { listings: 100, days: 2, end: "2026-11-19", seed: 1, format: "parquet" } as const;
+  const feeds = await generateFeeds(fileScope, shape);
+  await ingest(half, await deliveriesAt(join(feeds, "2026-11-18"), undefined), { hasServingFiles: false });
+  await writeFile(join(half, ".filling-demo.json"), JSON.stringify({ listings: 100, days: 2 }));
+  const service = await startServing(fileScope, ["start", "--port", "0", "--lake", half]);
+  service.terminate();
+  await service.ended;
+  const { days, serving } = (await currentManifest(half)) ?? assert.fail();
+  assert.deepEqual(Object.keys(days), ["2026-11-18", "2026-11-19"]);
+  assert.ok(serving.length > 0, "it has an index");
+  assert.ok(!(await readdir(half)).includes(".filling-demo.json"));
 });

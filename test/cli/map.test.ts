@@ -7,6 +7,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
 import { fieldsByColumn } from "../../src/ingest/proposal/match-columns.ts";
 import { carquetHere } from "../support/command-line.ts";
+import { sampled } from "../support/extent.ts";
 import { realCsvPath, skipWithoutRealCsv, vinOf } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -173,18 +174,21 @@ async function mapped(columns: Readonly<Record<string, readonly string[]>>, ...a
 const vins = { VIN: [1, 2, 3].map(vinOf) };
 
 test("one letter decides no code: only both letters suggest one, and a name decides it", async () => {
-  for (const [columns, suggested, written] of [
-    [{ Dept: ["N"] }, [], []],
-    [{ Dept: ["U"] }, [], []],
-    [{ Rank: ["A"] }, [], []],
-    [{ Rank: ["A", "C", "A"] }, [], []],
-    [{ Tank: ["G", "E", "G"] }, [], []],
-    [{ "Vehicle Type": ["V"] }, [], []],
-    [{ Dept: ["N", "U", "N"] }, ["inventory_type"], []],
-    [{ Rank: ["A", "M", "A"] }, ["transmission"], []],
-    [{ "New/Used": ["N"] }, [], ["inventory_type"]],
-    [{ Transmission: ["A"] }, [], ["transmission"]],
-  ] as const) {
+  for (const [columns, suggested, written] of sampled(
+    [
+      [{ Dept: ["N"] }, [], []],
+      [{ Dept: ["U"] }, [], []],
+      [{ Rank: ["A"] }, [], []],
+      [{ Rank: ["A", "C", "A"] }, [], []],
+      [{ Tank: ["G", "E", "G"] }, [], []],
+      [{ "Vehicle Type": ["V"] }, [], []],
+      [{ Dept: ["N", "U", "N"] }, ["inventory_type"], []],
+      [{ Rank: ["A", "M", "A"] }, ["transmission"], []],
+      [{ "New/Used": ["N"] }, [], ["inventory_type"]],
+      [{ Transmission: ["A"] }, [], ["transmission"]],
+    ] as const,
+    3,
+  )) {
     const { mapping } = await mapped({ ...vins, ...columns });
     const { suggestions = {}, fields } = mapping;
     const { vin: _, ...others } = fields;
@@ -243,14 +247,17 @@ test("a column of prices in another currency is not used, and the currency is na
 test("a file of sold cars is warned of, and one whose date of sale is empty is not", async () => {
   const warning = /expected cars for sale, not sold ones/;
   const price = { ...vins, Price: ["15990"] };
-  for (const sold of [
-    { ...vins, "Sale Date": ["2026-01-01"], "Sale Price": ["15990"] },
-    { ...vins, SoldDate: [""], "Sold Price": ["15990"] },
-    { ...price, "Sold Date": ["2026-01-01"] },
-    { ...price, date_of_sale: ["2026-01-01"], "Customer Name": ["A"] },
-  ])
+  for (const sold of sampled(
+    [
+      { ...vins, "Sale Date": ["2026-01-01"], "Sale Price": ["15990"] },
+      { ...vins, SoldDate: [""], "Sold Price": ["15990"] },
+      { ...price, "Sold Date": ["2026-01-01"] },
+      { ...price, date_of_sale: ["2026-01-01"], "Customer Name": ["A"] },
+    ],
+    2,
+  ))
     assert.match((await mapped(sold)).out, warning, JSON.stringify(sold));
-  for (const stock of [price, { ...price, "Sold Date": [""] }, { ...price, "Sale Price": ["14990"] }])
+  for (const stock of sampled([price, { ...price, "Sold Date": [""] }, { ...price, "Sale Price": ["14990"] }], 2))
     assert.doesNotMatch((await mapped(stock)).out, warning, JSON.stringify(stock));
 });
 
@@ -308,20 +315,23 @@ test("fields without a column are named, and set for all rows", async () => {
 });
 
 test("an unknown field or column, and a value that ingest would refuse, is refused by name", async () => {
-  for (const [set, says] of [
+  for (const [set, says] of sampled(
     [
-      "inventory_typ=used",
-      /Unknown field "inventory_typ": expected one of dealer, vin, .* Did you mean inventory_type\?$/,
-    ],
-    ["price={Aks}", /Unknown column "Aks": expected one of Seller, Vin Nr, /],
-    ["inventory_type=old", /Invalid value "old" for inventory_type: not one of new, used, certified\.$/],
-    ["price=cheap", /Invalid value "cheap" for price: not a whole number\.$/],
-    ["dealer.state=Kalifornia", /Invalid value "Kalifornia" for dealer\.state: not in the vocabulary/],
-    ["dealer.postal_code=93", /Invalid value "93" for dealer\.postal_code: /],
-    ["miles.unit=leagues", /Invalid value "leagues" for miles\.unit: expected km or mi\.$/],
-    ["vin=1", /Invalid value "1" for vin: expected vin=\{Column\}\.$/],
-    ["price", /Invalid value "" for price: expected price=\{Column\} or price=value\.$/],
-  ] as const) {
+      [
+        "inventory_typ=used",
+        /Unknown field "inventory_typ": expected one of dealer, vin, .* Did you mean inventory_type\?$/,
+      ],
+      ["price={Aks}", /Unknown column "Aks": expected one of Seller, Vin Nr, /],
+      ["inventory_type=old", /Invalid value "old" for inventory_type: not one of new, used, certified\.$/],
+      ["price=cheap", /Invalid value "cheap" for price: not a whole number\.$/],
+      ["dealer.state=Kalifornia", /Invalid value "Kalifornia" for dealer\.state: not in the vocabulary/],
+      ["dealer.postal_code=93", /Invalid value "93" for dealer\.postal_code: /],
+      ["miles.unit=leagues", /Invalid value "leagues" for miles\.unit: expected km or mi\.$/],
+      ["vin=1", /Invalid value "1" for vin: expected vin=\{Column\}\.$/],
+      ["price", /Invalid value "" for price: expected price=\{Column\} or price=value\.$/],
+    ] as const,
+    3,
+  )) {
     const { code, err } = await map(file, "--set", set);
     assert.equal(code, 1);
     assert.match(err.trimEnd(), says);
@@ -331,16 +341,19 @@ test("an unknown field or column, and a value that ingest would refuse, is refus
 test("the unit of a mileage is asked for where the file is metric or Canadian", async () => {
   const miles = { ...vins, Odometer: ["75000", "65000", "55000"] };
   const unitOf = ({ fields }: Awaited<ReturnType<typeof readMapping>>) => fields.miles?.number?.unit;
-  for (const hint of [
-    { "City Fuel Economy": ["8.7L/100km"] },
-    { Province: ["ON", "QC", "Alberta"] },
-    { State: ["ON"] },
-    { "Zip Code": ["M5V2T6"] },
-    { Location: ["M5V 2T6"] },
-    { "Total Price": ["CAD 20750"] },
-    { Country: ["CA"] },
-    { "L/100km": ["9"] },
-  ]) {
+  for (const hint of sampled(
+    [
+      { "City Fuel Economy": ["8.7L/100km"] },
+      { Province: ["ON", "QC", "Alberta"] },
+      { State: ["ON"] },
+      { "Zip Code": ["M5V2T6"] },
+      { Location: ["M5V 2T6"] },
+      { "Total Price": ["CAD 20750"] },
+      { Country: ["CA"] },
+      { "L/100km": ["9"] },
+    ],
+    4,
+  )) {
     const { out, mapping } = await mapped({ ...miles, ...hint });
     assert.equal(mapping.fields.miles, undefined, JSON.stringify(hint));
     assert.match(
@@ -352,12 +365,15 @@ test("the unit of a mileage is asked for where the file is metric or Canadian", 
   for (const unit of ["km", "mi"])
     assert.equal(unitOf((await mapped({ ...miles, Province: ["ON"] }, "--set", `miles.unit=${unit}`)).mapping), unit);
   assert.equal(unitOf((await mapped({ ...miles, Province: ["ON"] }, "--accept-suggestions")).mapping), "km");
-  for (const plain of [
-    { State: ["CA"] },
-    { Notes: ["new tires"] },
-    { Province: ["ON"], Odometer: ["75000 km", "1 km", "2 km"] },
-    { Province: ["ON"], Odometer: [], Miles: ["5"] },
-  ])
+  for (const plain of sampled(
+    [
+      { State: ["CA"] },
+      { Notes: ["new tires"] },
+      { Province: ["ON"], Odometer: ["75000 km", "1 km", "2 km"] },
+      { Province: ["ON"], Odometer: [], Miles: ["5"] },
+    ],
+    2,
+  ))
     assert.ok((await mapped({ ...miles, ...plain })).mapping.fields.miles !== undefined, JSON.stringify(plain));
   const both = await mapped({ ...vins, Province: ["ON"], Kilometres: ["100"], Odometer: ["200"] });
   assert.deepEqual(both.mapping.fields.miles, {
@@ -368,14 +384,17 @@ test("the unit of a mileage is asked for where the file is metric or Canadian", 
 
 test("one seller in two states is two dealers", async () => {
   const seller = { ...vins, Seller: ["North"], State: ["CA", "NV", "CA"] };
-  for (const [columns, dealers] of [
-    [seller, 2],
-    [{ ...seller, City: ["Reno"] }, 2],
-    [{ ...seller, "Postal Code": ["93721", "89501", "93721"] }, 2],
-    [{ ...seller, "Postal Code": ["93721", "", ""] }, 3],
-    [{ ...seller, State: ["CA"], City: ["Fresno", "Reno", "Bend"] }, 3],
-    [{ ...seller, State: ["CA"] }, 1],
-  ] as const)
+  for (const [columns, dealers] of sampled(
+    [
+      [seller, 2],
+      [{ ...seller, City: ["Reno"] }, 2],
+      [{ ...seller, "Postal Code": ["93721", "89501", "93721"] }, 2],
+      [{ ...seller, "Postal Code": ["93721", "", ""] }, 3],
+      [{ ...seller, State: ["CA"], City: ["Fresno", "Reno", "Bend"] }, 3],
+      [{ ...seller, State: ["CA"] }, 1],
+    ] as const,
+    3,
+  ))
     assert.match((await mapped(columns)).out, new RegExp(`dealers: ${dealers}$`, "m"), JSON.stringify(columns));
 });
 

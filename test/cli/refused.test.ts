@@ -18,6 +18,7 @@ function assertRefused({ code, out, err }: CommandResult, says: RegExp): void {
   assert.equal(out, "");
   assert.match(err, /^(carquet: [^\n]+|\{[^\n]+"msg":"run failed"\})\n$/);
   assert.match(err.replaceAll(`\\"`, `"`), says);
+  assert.doesNotMatch(err, /EISDIR|ENOTDIR/);
 }
 
 const foreign = await temporaryFolder(fileScope);
@@ -78,6 +79,25 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
     ["ingest", "data/sample", "--lake", file],
     /Cannot create folder .*photo\.jpg.*: expected no file at it or above it\./,
   ],
+  [["follow", lake, "--once", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
+  [["follow", file, "--once", "--lake", empty], /photo\.jpg\/CURRENT: a file where a folder is expected/],
+  [["fetch", "--sources", foreign, "--queue", empty], /invalid YAML: a folder where a file is expected\./],
+  [
+    ["ingest", "data/sample", "--lake", empty, "--mapping", foreign],
+    /mapping file: a folder where a file is expected\./,
+  ],
+  [
+    ["ingest", "data/sample", "--lake", empty, "--dealers", foreign],
+    /a folder where a file is expected: expected a CSV file/,
+  ],
+  [
+    ["sql", "--lake", lake, "--file", foreign],
+    /Cannot read \S+: a folder where a file is expected: expected a file of SQL/,
+  ],
+  [
+    ["export", "--lake", lake, "--output", join(file, "a.csv")],
+    /photo\.jpg\/a\.csv: a file where a folder is expected\n$/,
+  ],
   [
     ["generate", "--out", file, "--listings", "10", "--days", "1", "--end", "2026-01-01", "--seed", "1"],
     /Cannot create folder .*photo\.jpg: expected no file at it or above it\./,
@@ -91,7 +111,7 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
 /** The short run starts a process for an error of each kind only: of arguments, of a command, and of one that a scheduler runs. */
 const startsProcess = (args: readonly string[]): boolean =>
   extentOf(false, true) ||
-  ["serv", "verify", "ingest nowhere"].some(
+  ["serv", "verify", "ingest nowhere", "export"].some(
     (words) => args.join(" ").startsWith(`${words} `) || args.join(" ") === words,
   );
 const refuse = (args: readonly string[], around?: CommandOptions): Promise<CommandResult> =>

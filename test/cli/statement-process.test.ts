@@ -55,6 +55,45 @@ const statements = [
   "SELECT list(range ORDER BY -range) AS a FROM range(20000000)",
 ];
 
+test("nothing that clients of a service may read shows a folder of the machine", async () => {
+  await openAnalystDatabase(lake, { threads: 1, rowsMax: 100_000 }, async (database) => {
+    const named = (kind: string, from: string) => database.query(`SELECT DISTINCT ${kind} AS name FROM ${from}`);
+    const { rows: functions } = await openAnalystDatabase(lake, { threads: 1 }, (own) =>
+      own.query(
+        "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE function_type IN ('table', 'table_macro')",
+      ),
+    );
+    const { rows: views } = await named("table_schema || '.' || table_name", "information_schema.tables");
+    const relations = [
+      ...functions.flatMap(({ name }) => [`${name}()`, `"${name}"('active')`]),
+      ...views.map(({ name }) => String(name)),
+      ...[
+        "pg_catalog.pg_settings",
+        "pg_catalog.pg_views",
+        "pg_catalog.pg_proc",
+        "sqlite_master",
+        "information_schema.views",
+      ],
+    ];
+    const values = settings.flatMap((name) => [
+      `SELECT current_setting('${name}') AS a`,
+      `SELECT reverse("current_setting" /**/ ('${name}')) AS a`,
+      `SELECT '${name}'.current_setting() AS a`,
+    ]);
+    const own = [lake, tmpdir(), homedir(), process.cwd()].flatMap((one) => [one, [...one].reverse().join("")]);
+    let answered = 0;
+    for (const sql of [...relations.map((relation) => `FROM ${relation}`), ...values]) {
+      const shown = await database.query(sql).then(
+        ({ rows }) => JSON.stringify(rows),
+        (thrown: unknown) => reasonOf(thrown, { lake }),
+      );
+      answered += Number(shown.startsWith("["));
+      for (const folder of own) assert.ok(!shown.includes(folder), `${sql}: ${shown.slice(0, 400)}`);
+    }
+    assert.ok(answered > 20, `${answered} of ${relations.length} relations are read`);
+  });
+});
+
 test("no reason for which a statement fails names a folder of the machine", async () => {
   const reasons = await openAnalystDatabase(lake, { threads: 1, memoryLimit: "100MiB" }, async (database) => {
     const found: string[] = [];

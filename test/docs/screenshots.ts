@@ -18,11 +18,11 @@ interface Screenshot {
 const screenshots: readonly Screenshot[] = [
   {
     name: "explorer-search",
-    path: "/?inventory_type=used,certified&max_price=40000&value_rating=great,good&sort=value",
+    path: "/shop?inventory_type=used,certified&max_price=40000&value_rating=great,good",
     height: 680,
   },
-  { name: "explorer-phone", path: "/?make=Toyota", width: 390 },
-  { name: "explorer-charts", path: "/?layout=charts&make=Toyota&beside=make%3DHonda" },
+  { name: "explorer-phone", path: "/shop?make=Toyota", width: 390 },
+  { name: "explorer-charts", path: "/market?show=Toyota&against=Honda" },
   { name: "dealers", path: "/dealers" },
   { name: "docs-search", path: "/docs/search-listings", colorScheme: "dark", height: 720 },
 ];

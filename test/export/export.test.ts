@@ -18,7 +18,7 @@ import { readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { randomRequests } from "../oracle/random-requests/requests.ts";
 import { carquet, carquetHere, spawnCarquet } from "../support/command-line.ts";
-import { extentOf, skipUnlessFull } from "../support/extent.ts";
+import { extentOf, sampled, skipInShortRun, skipUnlessFull } from "../support/extent.ts";
 import { arrowTypeOf, parquetTypeOf, type ReadTable, responseReaders } from "../support/http/read-formats.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -80,8 +80,8 @@ async function assertEqualsPages(query: string, formats: readonly TableFormat[])
   return pages.length;
 }
 
-/** The columns that exports have and pages have not. */
-const addedNames = tableColumns("exportListings").map(({ name }) => name);
+/** The columns that exports have by default and pages have not. */
+const addedNames = ["keywords", ...tableColumns("exportListings").map(({ name }) => name)];
 
 const pick = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
@@ -146,12 +146,15 @@ test("a JSON export is an array of the rows of NDJSON", async () => {
 test("an export has the rows, columns and values of the pages in every mode and format", async () => {
   const days = (await readInventory(lake)).snapshots.keys();
   const modes = ["", `snapshot_date=${[...days][4]}`, "inventory_status=sold", "sold_within_days=5"];
-  for (const mode of modes) {
+  for (const [index, mode] of modes.entries()) {
     const query = [mode, allFields, "postal_code=94538&sort=distance"].filter(Boolean).join("&");
-    assert.ok((await assertEqualsPages(query, exportFormats)) > 0, mode);
+    const formats = exportFormats.slice(extentOf(index, 0));
+    assert.ok((await assertEqualsPages(query, formats.slice(0, extentOf(2, formats.length)))) > 0, mode);
   }
   assert.equal(await assertEqualsPages("make=nosuchmake", exportFormats), 0);
-  assert.ok((await assertEqualsPages("include=options,price_history&fields=price,make", exportFormats)) > 0);
+  assert.ok(
+    (await assertEqualsPages("include=options,price_history&fields=price,make", sampled(exportFormats, 2))) > 0,
+  );
 });
 
 test("exports of random searches equal their pages", async () => {
@@ -255,7 +258,9 @@ for (const [signal, expected] of [
   ["SIGTERM", 143] as const,
   ["SIGINT", 130] as const,
 ]) {
-  test(`a carquet export that ${signal} ends leaves nothing under the final name`, async () => {
+  test(`a carquet export that ${signal} ends leaves nothing under the final name`, {
+    skip: signal === "SIGINT" && skipInShortRun,
+  }, async () => {
     const target = await temporaryFolder(fileScope);
     const child = spawnCarquet(["export", "--lake", lake, "--output", join(target, "x.parquet")], {});
     const ended = once(child, "exit");

@@ -11,7 +11,7 @@ import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { getOperations, minimalRequest } from "../support/examples.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, sampled } from "../support/extent.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { mountAll } from "../support/http/oauth.ts";
 import { type MountedRoute, routesOf } from "../support/http/routes.ts";
@@ -83,7 +83,7 @@ test("every parameter takes them as values, in the query and in the path", async
 
 test("every operation takes them as names of parameters and in its headers", async () => {
   for (const operation of getOperations) {
-    for (const word of words) {
+    for (const word of drawn) {
       const path = minimalRequest(operation);
       const named = `${path}${path.includes("?") ? "&" : "?"}${word}=1`;
       const { status, code } = await client.getError(named);
@@ -96,7 +96,7 @@ test("every operation takes them as names of parameters and in its headers", asy
 });
 
 test("bodies take them as keys and values", async () => {
-  for (const word of words) {
+  for (const word of drawn) {
     for (const [path, body] of [
       ["/v1/searches", `{"name": "${word}", "${word}": 1}`],
       ["/v1/searches", `{"${word}": "a"}`],
@@ -136,14 +136,14 @@ test("pages take them in paths and as parameters", async () => {
     for (const one of [...withParameters, `${path.replaceAll(/:\w+/g, "x")}?${query}`])
       await assertUnderstood(one, await get(one));
   }
-  for (const name of search) await assertUnderstood(name, await get(`/?${name}=constructor`));
+  for (const name of sampled(search, 8)) await assertUnderstood(name, await get(`/?${name}=constructor`));
 });
 
 test("forms take them as fields", async () => {
   for (const { path } of routes.filter(({ methods }) => methods.includes("POST"))) {
     if (/^\/(v1|oauth|mcp)/.test(path)) continue;
     const cookie = await operatorCookie();
-    const page = await (await fetch(`${url}/dashboard`, { headers: { Cookie: cookie } })).text();
+    const page = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
     const names = [...words, ..."name query url key scopes day dealer facet format amount action decision".split(" ")];
     const fields = Object.fromEntries(names.map((name) => [name, "constructor"]));
     const form = { ...fields, csrf_token: csrfTokenIn(page) };

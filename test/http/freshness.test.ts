@@ -1,10 +1,13 @@
 /** A service reports a failed ingest and an overdue delivery in `/readyz`, metrics and its log. */
 import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
 import pino from "pino";
 import { type IngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
+import { currentManifest, manifestPath } from "../../src/lake/manifest.ts";
 import { eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 
 /** The sample's as-of date. */
@@ -62,4 +65,18 @@ test("a failed ingest is reported within seconds, without its message, until one
     messages().filter((message) => message.startsWith("ingest")),
     ["ingest ended", "ingest failed", "ingest ended"],
   );
+});
+
+test("without a setting, a delivery is overdue 12 hours later than the days before let expect", async (t) => {
+  const { lake } = await createLake(t, await generateFeeds(t, { listings: 50, days: 3 }));
+  const { version } = (await currentManifest(lake)) ?? assert.fail();
+  const { mtimeMs } = await stat(manifestPath(lake, version));
+  for (const [lateMs, expected] of [
+    [-1000, []],
+    [1000, ["no delivery after 2026-11-19"]],
+  ] as const) {
+    const clock = { wallMs: () => mtimeMs + (24 + 12) * hourMs + lateMs, monotonicMs: () => performance.now() };
+    const { url } = await startService(t, lake, { clock });
+    assert.deepEqual((await (await fetch(`${url}/readyz`)).json()).reasons, expected);
+  }
 });

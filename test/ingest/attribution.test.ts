@@ -86,7 +86,7 @@ await writeFeeds(
   "2026-03-02",
   feedsOf((row, letter) => row[`${letter} then`]),
 );
-const { lake } = await createLake(fileScope, folder);
+const { lake } = await createLake(fileScope, folder, { hasServingFiles: false });
 const claims = await queryLake(
   lake,
   `SELECT strftime(as_of, '%Y-%m-%d') AS day, * FROM claims_days

@@ -86,7 +86,9 @@ test("a batch writes views, a folder, a catalog and Iceberg metadata for its las
 });
 
 test("a failing day publishes the days before it, and a second run of the same command continues there", async (t) => {
-  const { folder, days } = await writeDays(t, 4, 9);
+  const folder = await temporaryFolder(t);
+  await cp(history.folder, folder, { recursive: true });
+  const { days } = history;
   const broken = days[2] ?? "";
   const inventory = join(folder, broken, "inventory.csv");
   await rename(inventory, join(folder, "kept"));
@@ -99,9 +101,7 @@ test("a failing day publishes the days before it, and a second run of the same c
   const skipped: (readonly string[])[] = [];
   const reports = await ingestPath(lake, folder, { ...noServingFiles, onSkipped: (some) => skipped.push(some) });
   assert.deepEqual([skipped, reports.map(({ day }) => day)], [[days.slice(0, 2)], days.slice(2)]);
-  const each = await newLake(t);
-  await ingestPath(each, folder, noServingFiles);
-  assert.deepEqual(await versionsOf(lake), await versionsOf(each));
+  assert.deepEqual(await versionsOf(lake), await versionsOf(single));
 });
 
 test("days are skipped only if the lake has them and later ones follow", async (t) => {
@@ -138,7 +138,9 @@ test("the engine of a writer keeps nothing of the files that it has read", async
   assert.deepEqual(kept, []);
 });
 
-test("an ingest of many days that is killed leaves a published day, and the same command continues there", async (t) => {
-  const { kills, versions } = await killBatches(t, { kills: extentOf(1, 12), seed: 20_260_324 });
+test("an ingest of many days that is killed leaves a published day, and the same command continues there", {
+  skip: skipInShortRun,
+}, async (t) => {
+  const { kills, versions } = await killBatches(t, { kills: 12, seed: 20_260_324 });
   assert.ok(kills > 0 && versions.size > 0);
 });

@@ -23,7 +23,7 @@ test("a column has the name of its field or an alias, in any case", async (t) =>
     ),
     "inventory.ndjson": `${JSON.stringify(object)}\n`,
   });
-  const { lake, reports } = await createLake(t, folder);
+  const { lake, reports } = await createLake(t, folder, { hasServingFiles: false });
   assert.deepEqual(reports[0]?.remarks, []);
   assert.deepEqual(
     await queryLake(lake, "SELECT miles, stock_number, list_sort(features) AS features FROM active ORDER BY vin"),
@@ -69,7 +69,7 @@ test("columns with the names of JavaScript's own properties are unknown ones, in
     "inventory.csv": lines(["vin", "dealer_id", ...names], [vinOf(1), dealerIdOf(1), ...names]),
     "inventory.ndjson": `{${car},${names.map((name) => `"${name}":{"price":1}`).join()}}\n`,
   });
-  const { lake, reports } = await createLake(t, folder);
+  const { lake, reports } = await createLake(t, folder, { hasServingFiles: false });
   const [remarks] = reports.map((report) => report.remarks.join("\n"));
   for (const name of names) assert.ok(remarks?.includes(name), `${name} in ${remarks}`);
   assert.deepEqual(await queryLake(lake, "SELECT count(*)::INTEGER AS n FROM active WHERE price IS NULL"), [{ n: 2 }]);
@@ -89,7 +89,7 @@ test("websites of dealers are addresses of the web; anything else is unknown, wi
   const folder = await temporaryFolder(t);
   const rows = Object.keys(websites).map((website, n) => ({ dealer_id: dealerIdOf(n), name: `Dealer ${n}`, website }));
   await writeFeedFiles(folder, day, { "dealers.csv": csvOf("dealers", rows) });
-  const { lake } = await createLake(t, folder);
+  const { lake } = await createLake(t, folder, { hasServingFiles: false });
   const stored = await queryLake(lake, "SELECT website FROM dealers ORDER BY dealer_id");
   assert.deepEqual(
     stored.map(({ website }) => website),

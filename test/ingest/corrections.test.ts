@@ -10,7 +10,8 @@ import { countQueue, ingestQueue, type QueueEvent } from "../../src/ingest/queue
 import { readFeedDecisions } from "../../src/lake/feed-decisions.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { correctHeldFeed, isUndecided, undoDecision } from "../../src/sources/held-feeds.ts";
-import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { carquetHere } from "../support/command-line.ts";
+import { dealerIdOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
 import { queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { openVersion } from "../support/versions.ts";
@@ -30,7 +31,10 @@ async function heldQueue(scope: Scope) {
   const lake = join(root, "lake");
   const queue = join(root, "queue");
   const deliver = (day: string, last: number) =>
-    writeFeeds(join(queue, "waiting"), day, { inventory: carsOf(range(last)) });
+    writeFeeds(join(queue, "waiting"), day, {
+      dealers: [{ dealer_id, name: "North" }],
+      inventory: carsOf(range(last)),
+    });
   const run = async (options: IngestOptions = {}): Promise<readonly QueueEvent[]> => {
     const events: QueueEvent[] = [];
     await ingestQueue(lake, queue, { hasServingFiles: false, ...options, onDelivery: (event) => events.push(event) });
@@ -38,7 +42,13 @@ async function heldQueue(scope: Scope) {
   };
   /** Writes a file with the first cars; returns its path. */
   const written = async (last: number): Promise<string> =>
-    join(await writeFeeds(await temporaryFolder(scope), days[1], { inventory: carsOf(range(last)) }), file);
+    join(
+      await writeFeeds(await temporaryFolder(scope), days[1], {
+        dealers: [{ dealer_id, name: "North" }],
+        inventory: carsOf(range(last)),
+      }),
+      file,
+    );
   const correct = async (path: string, name = "fixed.csv") =>
     correctHeldFeed({ lake, queue }, (await openVersion(scope, lake)).feeds, held, { file, name, path, at });
   const verdicts = async () =>
@@ -144,5 +154,61 @@ test("only a file of an ingested delivery is corrected", async (scope) => {
   await assert.rejects(
     correctHeldFeed({ lake, queue: undefined }, feeds, held, { file, ...correction, at }),
     /Cannot correct a feed without a queue/,
+  );
+});
+
+test("carquet correct queues a file for one of several mapped files, and one that cannot be read is refused alone", async (scope) => {
+  const root = await temporaryFolder(scope);
+  const lake = join(root, "lake");
+  const queue = join(root, "queue");
+  const mapping = { version: 1, fields: { vin: "vin" }, dealer: { key: ["seller"], fields: { name: ["seller"] } } };
+  const cars = (seller: string, first: number, last: number): string =>
+    `vin,seller\n${range(last)
+      .slice(first - 1)
+      .map((number) => `${vinOf(number)},${seller}\n`)
+      .join("")}`;
+  for (const [day, last] of [
+    [days[0], 12],
+    [days[1], 3],
+  ] as const)
+    await writeFeedFiles(join(queue, "waiting"), day, {
+      "lot/mapping.json": JSON.stringify(mapping),
+      "lot/north.csv": cars("North", 1, last),
+      "lot/south.csv": cars("South", 21, 32),
+    });
+  const run = async () => {
+    const events: QueueEvent[] = [];
+    const onDelivery = (event: QueueEvent): unknown => events.push(event);
+    await ingestQueue(lake, queue, { hasServingFiles: false, onDelivery }).catch(() => undefined);
+    return events.map(({ outcome }) => outcome);
+  };
+  await run();
+  const verdictOf = async () =>
+    (
+      await queryLake(
+        lake,
+        `SELECT dealer_id, verdict, vins FROM feeds WHERE delivery_date = '${days[1]}' ORDER BY vins`,
+      )
+    )[0] ?? {};
+  const { dealer_id: dealer, verdict } = await verdictOf();
+  assert.equal(verdict, "collapsed");
+  const path = join(root, "new.csv");
+  const args = ["correct", String(dealer), "--lake", lake, "--queue", queue, "--file", "lot/north.csv", "--with", path];
+  await writeFile(path, 'vin,seller\n"unended');
+  assert.match(
+    (await carquetHere(args)).out,
+    /^The next ingest of the queue replays the lake from 2026-03-02 with .*new\.csv\.\n$/,
+  );
+  assert.deepEqual(await run(), ["refused"]);
+  assert.equal((await verdictOf()).vins, 3);
+  await writeFile(path, cars("North", 1, 11));
+  await carquetHere(args);
+  assert.deepEqual(await run(), ["corrected"]);
+  const corrected = await verdictOf();
+  assert.deepEqual([corrected.dealer_id, corrected.verdict, corrected.vins], [dealer, "accepted", 11]);
+  const { code, err } = await carquetHere(args.slice(0, 6));
+  assert.deepEqual(
+    [code, err],
+    [2, "carquet: Missing --file or --with: expected the replaced file and the new one.\n"],
   );
 });

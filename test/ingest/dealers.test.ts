@@ -22,7 +22,7 @@ test("a dealer without coordinates has those of its ZIP, marked, and delivered o
   ];
   await writeFeeds(folder, day, { dealers, inventory: [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }] });
   const lake = join(folder, "lake");
-  await ingestPath(lake, folder);
+  await ingestPath(lake, folder, { hasServingFiles: false });
   const rows = await queryLake(
     lake,
     "SELECT name, postal_code, round(latitude, 1) AS latitude, round(longitude, 1) AS longitude, coordinates_source AS source FROM dealers ORDER BY dealer_id",
@@ -57,7 +57,7 @@ test("the list of dealers in a source's folder names the dealers of its files, a
   await writeFile(join(source, "cars.csv"), cars);
   await writeFile(join(source, "n1", "more.csv"), `VIN,Dealer,Phone\n${vinOf(9)},N1,555-0100\n`);
   const lake = join(folder, "lake");
-  const [report] = await ingestPath(lake, folder);
+  const [report] = await ingestPath(lake, folder, { hasServingFiles: false });
   assert.deepEqual(report?.remarks, ['vendor/cars.csv, row 3: dealer key "x3": not in vendor/dealers.csv.']);
   const dealers = await queryLake(
     lake,

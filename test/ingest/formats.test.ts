@@ -88,7 +88,7 @@ async function typedValue(session: Session, table: FeedTable, column: string, fi
 }
 
 const everything = "FROM active ORDER BY vin";
-const fromCsv = await createLake(fileScope, samplePath, { day });
+const fromCsv = await createLake(fileScope, samplePath, { day, hasServingFiles: false });
 const listings = await queryLake(fromCsv.lake, everything);
 
 /** Forms that the short run leaves to the other forms, to the split inventory below and to the names of `misplaced-files.test.ts`. */
@@ -101,7 +101,7 @@ for (const [form, write] of Object.entries(forms)) {
     const folder = join(await temporaryFolder(t), day);
     await mkdir(folder);
     for (const table of delivered) await write(table, folder);
-    const { lake, reports } = await createLake(t, folder);
+    const { lake, reports } = await createLake(t, folder, { hasServingFiles: false });
     assert.deepEqual(await queryLake(lake, everything), listings);
     const counts = ({ rows, listed, elsewhere, merged, rejected, remarks }: (typeof reports)[number]) => {
       return { rows, listed, elsewhere, merged, rejected, remarks };
@@ -149,7 +149,7 @@ test("a delivery split into several files is one delivery, in which the last row
   const formerCar = earlierRow(columns, car, car.split(",")[1] ?? "");
   await writeFile(join(folder, "inventory.csv"), textOf(columns, ...rows.slice(0, 100), formerCar));
   await writeFile(join(folder, "inventory_2.csv.gz"), gzipSync(textOf(columns, ...rows.slice(100))));
-  const { lake } = await createLake(t, folder);
+  const { lake } = await createLake(t, folder, { hasServingFiles: false });
   assert.deepEqual(await queryLake(lake, everything), listings);
   const allDealers = "FROM dealers ORDER BY dealer_key";
   assert.deepEqual(await queryLake(lake, allDealers), await queryLake(fromCsv.lake, allDealers));

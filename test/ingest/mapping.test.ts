@@ -26,7 +26,8 @@ async function mappingOf(t: TestContext, mapping: string | object) {
 async function lakeOfForeign(t: TestContext, { mapping, csv }: ForeignFile): Promise<string> {
   const path = join(await temporaryFolder(t), "cars.csv");
   await writeFile(path, csv);
-  return (await createLake(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) })).lake;
+  const options = { day: "2026-03-01", mapping: await mappingOf(t, mapping), hasServingFiles: false };
+  return (await createLake(t, path, options)).lake;
 }
 
 /** Ingests a foreign CSV and returns its listings by VIN. */
@@ -204,7 +205,11 @@ test("words that every object has as properties are columns, values and unknown 
   const path = join(await temporaryFolder(t), "cars.csv");
   const rows = words.map((word, n) => `${vinOf(n)},North,${word},${word},${words.map(() => "Ford").join(",")}`);
   await writeFile(path, csvOf(`vin,seller,paint,body,${words.join(",")}`, ...rows));
-  const { lake } = await createLake(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) });
+  const { lake } = await createLake(t, path, {
+    day: "2026-03-01",
+    mapping: await mappingOf(t, mapping),
+    hasServingFiles: false,
+  });
   const listings = await queryLake(lake, "FROM active ORDER BY vin");
   assert.deepEqual(
     new Set(listings.map(({ exterior_color, make, trim }) => [exterior_color, make, trim].join())),

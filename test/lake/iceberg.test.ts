@@ -142,7 +142,7 @@ const damages: Readonly<Record<string, (content: Buffer, at: number) => Buffer>>
 test("verify names the file of Iceberg metadata that is missing, cut short or changed, and the command repairs it", async (t) => {
   const lake = await copyOfSevenDays(t);
   assert.deepEqual(await lakeFaults(lake), [], "a copy, whose metadata has the paths of the original");
-  const shares = extentOf([0.01, 0.5, 0.99], [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]);
+  const shares = extentOf([0.5], [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]);
   const files = await readIcebergFiles(lake, `${last}.1`);
   const isNamed = async (path: string): Promise<boolean> =>
     (await lakeFaults(lake)).some((fault) => fault.startsWith(`${path}: missing or changed: `));

@@ -1,11 +1,12 @@
 /** Retention of months and versions, and replays. */
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { firstKeptMonth, vacuum } from "../../src/lake/maintenance/vacuum.ts";
+import { plusDays } from "../../src/base/day.ts";
+import { firstKeptMonth, removeOldVersions, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
-import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
+import { currentManifest, manifestPath, versionsIn } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -55,6 +56,18 @@ test("vacuum removes expired months and versions, and leaves the rest unchanged"
   const remaining = Object.keys(await hashLakeFiles(lake)).filter((path) => path.endsWith(".parquet"));
   const unnamed = remaining.filter((path) => !named.has(path));
   assert.deepEqual(unnamed, [], "only files of the kept version remain");
+});
+
+test("a version is removed when it is older than the kept days, and was superseded for the grace period, to the day and the millisecond", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const published = (await currentManifest(lake)) ?? assert.fail();
+  const atSeconds = 1_800_000_000;
+  for (const version of await versionsIn(lake)) await utimes(manifestPath(lake, version), atSeconds, atSeconds);
+  const removedAt = (nowMs: number) => removeOldVersions(lake, published, { versionDays: 4, nowMs, graceMs: hourMs });
+  const graceEndMs = atSeconds * 1000 + hourMs;
+  assert.deepEqual(await removedAt(graceEndMs - 1), []);
+  const [newest = ""] = await removedAt(graceEndMs);
+  assert.ok(newest.startsWith(plusDays(published.as_of, -4)), newest);
 });
 
 test("an open version keeps its files until the grace period ends", async (t) => {

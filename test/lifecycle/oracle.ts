@@ -6,7 +6,7 @@ import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
 import { type OracleClaim, ownersClaim } from "./attribution.ts";
 import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./feed-verdict.ts";
-import { daysBetween, midnightOf, type Sighting, sightingsOf, textOf } from "./sightings.ts";
+import { cellText, daysBetween, midnightOf, type Sighting, sightingsOf } from "./sightings.ts";
 
 const silentAfterDays = 7;
 const endedAfterDays = 90;
@@ -67,7 +67,7 @@ export class LifecycleOracle {
   /** Advances to a day with a folder, and returns its state; days without a folder are skipped. */
   advance(day: string, feeds: Feeds): OracleDay {
     for (const row of feeds.dealers ?? []) {
-      this.#makes.set(textOf(row, "dealer_id"), textOf(row, "makes").split("|"));
+      this.#makes.set(cellText(row, "dealer_id"), cellText(row, "makes").split("|"));
     }
     const delivered = sightingsOf(day, feeds, this.#isFirstDay);
     this.#isFirstDay = false;

@@ -31,7 +31,7 @@ export interface LifecycleSummary {
 const differencesShown = 5;
 
 /** How many VINs of a trial are explained: each takes statements. */
-const explainedVinsMax = extentOf(20, 200);
+const explainedVinsMax = extentOf(8, 200);
 
 /** Ingests random feeds; fails with the first differences of the lake, and of the evidence about its VINs, from the oracle. */
 export async function compareLifecycle(

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
 import { vocabulary } from "../../src/contract/document.ts";
+import { compactText } from "../../src/mcp/compact-text.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
@@ -116,4 +117,10 @@ describe("the largest answers", () => {
     }
     assert.deepEqual([seen.length, new Set(seen).size], [total, total]);
   });
+});
+
+test("compact text names the first and the last item of a page", () => {
+  const data = [{ name: "a" }, { name: "b" }];
+  const text = compactText("searchDealers", { data, pagination: { limit: 2, offset: 4, total: 9, next_offset: 6 } });
+  assert.equal(text.split("\n")[0], "9 matches; items 5 to 6. Next page: offset=6.");
 });

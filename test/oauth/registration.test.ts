@@ -132,15 +132,19 @@ describe("registration", () => {
     assert.equal((await registerClient(other.url)).status, 429);
   });
 
-  test("a client that is never used is forgotten after a day; one that has tokens is not", async () => {
+  test("a client that is never used is forgotten after a day; one that has tokens, 90 days after the last", async () => {
     const { client_id: unused } = await registerClient(url);
     const { id: used } = await connectAs("Lasting");
     aheadMs = unusedClientMs + 1000;
     const client = new OAuthClient(service);
     const forgotten = await client.request({ clientId: String(unused) });
     const kept = await client.request({ clientId: used });
+    aheadMs = 90 * unusedClientMs - 120_000;
+    const keptLong = await client.request({ clientId: used });
+    aheadMs = 90 * unusedClientMs + 1000;
+    const gone = await client.request({ clientId: used });
     aheadMs = 0;
-    assert.deepEqual([forgotten.status, kept.status], [400, 303]);
+    assert.deepEqual([forgotten.status, kept.status, keptLong.status, gone.status], [400, 303, 303, 400]);
     assert.match(await forgotten.text(), /The agent cannot be connected/);
   });
 

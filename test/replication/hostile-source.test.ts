@@ -45,6 +45,7 @@ test("a manifest names only files of its tables, each once, and its own day", as
   const paths = [
     "../2026-11-18.1.parquet",
     "files/builds/../2026-11-18.1.parquet",
+    "files/builds/2026-11-18.1.parquet.new",
     "files/builds/..\\..\\2026-11-18.1.parquet",
     "files/builds/\u0000/2026-11-18.1.parquet",
     "files/builds/*/2026-11-18.1.parquet",

@@ -286,7 +286,7 @@ test("a source whose record cannot be written fails, and no other one", async (t
   deliver("beta/b.csv", "1");
   mkdirSync(join(queue, "sources/alpha.json.new"), { recursive: true });
   const { of } = await fetch();
-  assert.match(of.alpha?.error ?? "", /EISDIR/);
+  assert.match(of.alpha?.error ?? "", /alpha\.json\.new: a folder where a file is expected/);
   assert.deepEqual(
     [of.beta?.error, filesIn("arriving")],
     [undefined, ["2026-11-18/alpha/a.csv", "2026-11-18/beta/b.csv"]],

@@ -250,7 +250,7 @@ test("wrong and missing credentials fail a source at once", async (t) => {
   const { of } = await fetch();
   assert.match(of.alpha?.error ?? "", /authentication methods failed/);
   // The server repeats the password.
-  assert.equal(of.beta?.error, "530 wrong password: [secret].");
+  assert.match(of.beta?.error ?? "", /^ftp:\/\/127\.0\.0\.1\/\S*: 530 wrong password: \[secret\]\.$/);
   assert.match(
     of.gamma?.error ?? "",
     /^sources\.gamma\.sftp\.passwordVariable: the environment variable TEST_ABSENT is not set/,
@@ -259,22 +259,30 @@ test("wrong and missing credentials fail a source at once", async (t) => {
   assert.equal(ftp.commands.filter((line) => line === "PASS").length, 1);
 });
 
-test("names that climb out of a folder fail their source, and links are not followed", async (t) => {
+test("names that climb out of a folder, or that no file can have here, are refused alone, and links are not followed", async (t) => {
   const { sftp, ftp, sources, put } = await bothServers(t);
   const fetching = await fetchingIn(t);
   const { folder, writeSources, fetch, filesIn } = fetching;
   put("a.csv", first);
+  const tooLong = `${"é".repeat(150)}.csv`;
   for (const server of [sftp, ftp]) server.moreNames.push("../../../../evil.csv");
+  sftp.moreNames.push("a\u0007.csv", tooLong, `${"b".repeat(300)}.csv`);
   const inbox = join(folder, "inbox");
   mkdirSync(inbox);
   writeFileSync(join(folder, "passwords.csv"), "secret");
   symlinkSync("../passwords.csv", join(inbox, "stock.csv"));
   writeSources({ ...sources, gamma: { folder: { path: inbox }, files: "*.csv", settleSeconds: 0 } });
   const { of } = await fetch();
-  assert.match(of.alpha?.error ?? "", /^invalid name "\.\.\/\.\.\/\.\.\/\.\.\/evil\.csv" at the source/);
+  const reasons = Object.values(of.alpha?.quarantined ?? {});
+  assert.match(
+    reasons[0] ?? "",
+    /^invalid name "\.\.\/\.\.\/\.\.\/\.\.\/evil\.csv" at the source: expected a name of a file\.$/,
+  );
+  assert.match(reasons[1] ?? "", /^invalid name "a\ufffd\.csv" at the source/);
+  assert.deepEqual([of.alpha?.error, of.alpha?.fetched, reasons.length], [undefined, 1, 4]);
   // The client of FTP leaves such names out.
   assert.deepEqual([of.beta?.fetched, of.gamma?.fetched], [1, 0]);
-  assert.deepEqual(filesIn("arriving"), ["2026-11-18/beta/a.csv"]);
+  assert.deepEqual(filesIn("arriving"), ["2026-11-18/alpha/a.csv", "2026-11-18/beta/a.csv"]);
   assert.ok(!existsSync(join(folder, "evil.csv")));
 });
 
@@ -301,7 +309,7 @@ test("FTP over TLS needs a certificate that is trusted", async (t) => {
   const { queue, writeSources, fetch, filesIn } = await fetchingIn(t);
   const ftp = { host: "localhost", port: server.port, username: "carquet", passwordVariable: "TEST_SECRET" };
   const sources = writeSources({ alpha: { ftp, files: "*.csv" } });
-  assert.match((await fetch()).of.alpha?.error ?? "", /^self-signed certificate/);
+  assert.match((await fetch()).of.alpha?.error ?? "", /^ftp:\/\/localhost\/\S*: self-signed certificate/);
   assert.ok(!server.commands.includes("PASS"));
   const words = ["fetch", "--sources", sources, "--queue", queue];
   const { code, out } = await carquet(words, { env: { NODE_EXTRA_CA_CERTS: cert } });

@@ -39,10 +39,20 @@ export type AccountsEngine = "SQLite" | "PostgreSQL";
 export const enginesHere: readonly AccountsEngine[] =
   skipWithoutPostgres === false ? ["SQLite", "PostgreSQL"] : ["SQLite"];
 
-export function testOnBothEngines(name: string, body: (t: TestContext, engine: AccountsEngine) => Promise<void>): void {
+interface EnginesOptions {
+  /** The `skip` option in PostgreSQL: for tests of what does not depend on the engine. */
+  readonly skipPostgres?: string | false;
+}
+
+/** Tests the same in SQLite and in PostgreSQL. */
+export function testOnBothEngines(
+  name: string,
+  body: (t: TestContext, engine: AccountsEngine) => Promise<void>,
+  { skipPostgres = false }: EnginesOptions = {},
+): void {
   stopServerAtEnd();
   test(`${name}, in SQLite`, (t) => body(t, "SQLite"));
-  test(`${name}, in PostgreSQL`, { skip: skipWithoutPostgres }, (t) => body(t, "PostgreSQL"));
+  test(`${name}, in PostgreSQL`, { skip: skipWithoutPostgres || skipPostgres }, (t) => body(t, "PostgreSQL"));
 }
 
 /** Returns a location without accounts: a path in a temporary folder, or a URL. */

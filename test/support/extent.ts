@@ -17,3 +17,7 @@ export const skipUnlessFull = extent === "all" ? false : "runs in npm run test:a
 
 /** The `skip` option of tests that `npm test` leaves out. */
 export const skipInShortRun = extent === "short" ? "runs in npm run test:all" : false;
+
+/** Returns every `step`-th case in `npm test`, and all cases in other runs: for cases that differ in their data alone, and cost much. */
+export const sampled = <T>(cases: readonly T[], step: number): readonly T[] =>
+  extent === "short" ? cases.filter((_, index) => index % step === 0) : cases;

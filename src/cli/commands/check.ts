@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { openAccountsToRead } from "../../accounts/storage/open-accounts.ts";
+import { runAfterEarlier } from "../../base/concurrency.ts";
 import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
@@ -68,7 +69,11 @@ async function stateChecks({
   const file = await readSources(path).catch((thrown: unknown) => messageOf(thrown));
   if (typeof file === "string") return [...checks, ["sources", () => Promise.reject(new UserError(file))]];
   const found: Check = ["sources", () => `${path}: ${file.sources.length} sources`];
-  return [...checks, found, ...(offline ? [] : file.sources.map((source) => sourceCheck(source, stallMs)))];
+  return [
+    ...checks,
+    found,
+    ...(offline ? [] : file.sources.map((source, index) => sourceCheck(source, stallMs, index % sourcesMax))),
+  ];
 }
 
 async function checkVersion(lake: string): Promise<string> {
@@ -93,16 +98,19 @@ function checkAccounts(accounts: string): string {
 /** How long a source may take to list its files. */
 const sourceMs = 30_000;
 
-const sourceCheck = (source: FeedSource, stallMs: number): Check => [
-  `source ${source.name}`,
-  () => {
-    const error = new UserError(`no answer within ${sourceMs / 1000} seconds`);
-    const found = withTimeLimit({ ms: sourceMs, error }, (signal) =>
-      orAborted(signal, listed(source, stallMs, signal)),
-    );
-    return found.catch((thrown: unknown) => Promise.reject(new UserError(publicMessageOf(source, thrown))));
-  },
-];
+/** Sources that are asked at once, each in a lane. */
+const sourcesMax = 8;
+const lanes = new Map<number, Promise<unknown>>();
+
+/** Asks a source after those before it in its lane. */
+function sourceCheck(source: FeedSource, stallMs: number, lane: number): Check {
+  const error = new UserError(`no answer within ${sourceMs / 1000} seconds`);
+  const ask = (signal: AbortSignal): Promise<string> => orAborted(signal, listed(source, stallMs, signal));
+  const found = runAfterEarlier(lanes, lane, () => withTimeLimit({ ms: sourceMs, error }, ask));
+  const reported = found.catch((thrown: unknown) => Promise.reject(new UserError(publicMessageOf(source, thrown))));
+  reported.catch(() => undefined);
+  return [`source ${source.name}`, () => reported];
+}
 
 /** Connects to a source and counts its files; a web server, which lists none, is asked for its file. */
 async function listed(source: FeedSource, stallMs: number, signal: AbortSignal): Promise<string> {

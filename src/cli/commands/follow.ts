@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { UsageError } from "../../base/user-error.ts";
 import { connectorAt } from "../../connectors/location.ts";
+import { requireLakeFolder } from "../../lake/published-lake.ts";
 import { Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
 import { printResult } from "../print.ts";
@@ -38,6 +39,7 @@ export const followCommand = (): Command =>
 async function follow(argument: string | undefined, settings: FollowValues): Promise<void> {
   const location = argument ?? settings.source;
   if (location === undefined) throw new UsageError("No source: expected a location as argument, or CARQUET_SOURCE.");
+  await requireLakeFolder(settings.lake);
   const progress = commandProgress("follow");
   const source = await connectorAt(location, settings.stallMs, settings.s3Endpoint);
   const follower = new Follower(source, settings.lake, {

@@ -44,7 +44,7 @@ const ingestSettings = {
   rows: { flags: "--max-rows <n>", env: "CARQUET_MAX_ROWS", default: defaultFeedLimits.rows, parse: integerParser(1_000_000_000, 1),
     help: "most rows of a feed file" },
   recordBytes: { flags: "--max-record-size <size>", env: "CARQUET_MAX_RECORD_SIZE", default: defaultFeedLimits.recordBytes,
-    shownDefault: "256KiB", parse: sizeParser(2 ** 10, 2 ** 24, "a size from 1KiB to 16MiB, such as 512KiB"),
+    shownDefault: "256KiB", parse: sizeParser("1KiB", "16MiB", "512KiB"),
     help: "largest row of a feed file, from 1KiB to 16MiB" },
   nesting: { flags: "--max-nesting <n>", env: "CARQUET_MAX_NESTING", default: defaultFeedLimits.nesting, parse: integerParser(1000, 1),
     help: "greatest depth of arrays and objects in a row of NDJSON; the row itself counts 1" },

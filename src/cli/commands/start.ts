@@ -2,7 +2,8 @@
  * `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo account with promotional credits, a new key and a sign-in
  * link, and serves.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -12,6 +13,7 @@ import { createKey, listKeys, revokeKey, scopes } from "../../accounts/keys/keys
 import { addCredit } from "../../accounts/ledger/ledger.ts";
 import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
+import { createFolder, replaceFile } from "../../base/files.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
@@ -34,6 +36,7 @@ const startSettings = {
   ...serviceSettings,
   listings: { ...marketSettings.listings, default: demo.listings },
   days: { ...marketSettings.days, default: demo.days },
+  sqlDeadlineMs: { ...serviceSettings.sqlDeadlineMs, default: 10_000, shownDefault: "10" },
 };
 
 type StartValues = ValuesOf<typeof startSettings>;
@@ -47,10 +50,22 @@ export const startCommand = (): Command =>
     .action(async (settings: StartValues) => {
       await requireFreePort(settings.host, settings.port);
       await requireStartable(settings);
-      if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
+      const marker = join(settings.lake, ".filling-demo.json");
+      if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
-      await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));
+      const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
+      await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
+
+/** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size of its market. */
+async function fill(settings: StartValues, marker: string): Promise<void> {
+  const version = await currentVersion(settings.lake);
+  const { listings, days } = version === undefined ? settings : JSON.parse(await readFile(marker, "utf8"));
+  await createFolder(settings.lake);
+  await replaceFile(marker, JSON.stringify({ listings, days }));
+  if (version?.startsWith(demo.end) !== true) await ingestDemoMarket({ ...settings, listings, days });
+  await rm(marker);
+}
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
 async function ingestDemoMarket({ lake, listings, days, ...options }: StartValues): Promise<void> {
@@ -88,8 +103,8 @@ function greeting(url: string, access: DemoAccess | undefined): readonly string[
   if (access === undefined) return [`explore the market: ${url}/`, `curl '${listings}'`];
   return [
     `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", access.linkSecret)}`,
-    `export KEY=${access.key}`,
-    `curl -H "Authorization: Bearer $KEY" '${listings}'`,
+    `export CARQUET_KEY=${access.key}`,
+    `curl -H "Authorization: Bearer $CARQUET_KEY" '${listings}'`,
   ];
 }
 

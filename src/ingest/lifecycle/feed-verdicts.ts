@@ -13,7 +13,7 @@ import {
 } from "../../listing/lifecycle-rules.ts";
 
 /** By what the feeds of a day are judged. */
-export interface Judgement {
+export interface FeedJudgement {
   readonly thresholds: CollapseThresholds;
   /** What operators have decided about feeds that collapsed. */
   readonly decisions: readonly FeedDecision[];
@@ -25,7 +25,7 @@ export interface Judgement {
  * collapsed, and of rejected ones, from `parsed_inventory`, and records them as held: the listings stay as they were. Records the files of feeds whose
  * rows collapsed.
  */
-export async function judgeFeeds(session: Session, day: string, judgement: Judgement): Promise<void> {
+export async function judgeFeeds(session: Session, day: string, judgement: FeedJudgement): Promise<void> {
   const { thresholds } = judgement;
   const feed: ComparedFeed = {
     vins: sql`vins`,
@@ -64,7 +64,7 @@ export async function judgeFeeds(session: Session, day: string, judgement: Judge
  * Today's feeds beside what their dealers delivered before. A released feed is the dealer's usual one for the next, whose prices are not judged; a
  * rejected one is none of the collapsed feeds in a row before the next.
  */
-function comparedFeeds(day: string, { thresholds, decisions }: Judgement): Sql {
+function comparedFeeds(day: string, { thresholds, decisions }: FeedJudgement): Sql {
   const delivered = sql`
     SELECT dealer_id, max(delivered_at) AS delivered_at, max(observed_at) AS observed_at, count(DISTINCT vin)::INTEGER AS vins
     FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at, observed_at FROM parsed_inventory

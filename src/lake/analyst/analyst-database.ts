@@ -150,7 +150,7 @@ export class AnalystDatabase {
 
   /** Prepares the statements of a text, checks that each may be run, and passes it to `run`. */
   private async prepare(text: string, run: (statement: PreparedStatement) => Promise<void>): Promise<void> {
-    checkText(text);
+    checkText(text, this.rowsMax === undefined);
     try {
       await this.session.prepareEach(new Sql([text], []), async (statement) => {
         checkStatement(statement.kind, text);

@@ -130,17 +130,24 @@ const memoryKinds: ReadonlySet<string> = new Set(["CREATE", "DROP", "INSERT", "U
 const refusedFunctions =
   /\b((?:enable|disable)_(?:logging|profile|profiling)|truncate_duckdb_logs|json_execute_serialized_sql|arrow_scan(?:_dumb)?|(?:force_)?checkpoint|(?:query|error)(?="?[\s\p{Cf}]*(?:\(|\/\*|--)))\b/iu;
 
+/** What shows the folders of the machine: settings of the engine, and the definitions of views and macros. Clients of a service read none. */
+const foldersShown =
+  /\b(current_setting|pg_(?:settings|proc|views)|sqlite_(?:temp_)?(?:master|schema)|information_schema(?=.*\bviews\b)|duckdb_(?:databases|extensions|external_file_cache|functions|logs|secrets|settings|temporary_files|views))\b/is;
+
 const secretStatement = /\bcreate\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|persistent)\s+)?secret\b/i;
 
 const variableStatement = /^set\s+variable\b/i;
 
 const explainPrefix = /^explain\s+(?:analyze\s+|\([^()]*\)\s*)?/i;
 
-/** Throws a UserError if a text calls a refused function or creates a secret. To be checked before the text is planned. */
-export function checkText(text: string): void {
+/** Throws a UserError for what a text may not name, of a client that may not see folders also what shows them. To be checked before the text is planned. */
+export function checkText(text: string, seesFolders: boolean): void {
   const code = codeIn(text);
   const [, name] = refusedFunctions.exec(code) ?? [];
   if (name !== undefined) throw new UserError(`Invalid function ${name}: expected one that only reads.`);
+  const [shown] = (seesFolders ? null : foldersShown.exec(code)) ?? [];
+  if (shown !== undefined)
+    throw new UserError(`Invalid relation ${shown}: expected one of the lake; DESCRIBE and SHOW name its columns.`);
   if (secretStatement.test(code)) throw refuse("CREATE SECRET");
 }
 

@@ -12,17 +12,22 @@ interface CursorPagesProps {
   readonly path: string;
   /** The parameters that all pages have. */
   readonly query?: URLSearchParams;
+  /** Where the rows begin on the page. */
+  readonly anchor?: string;
   readonly before: number | null;
   /** The last number of this page if older rows follow. */
   readonly last: number | undefined;
 }
 
-export const CursorPages = ({ label, path, query, before, last }: CursorPagesProps): JSX.Element => {
+/** Links to the newest and the older rows; nothing on the only page. */
+export const CursorPages = ({ label, path, query, anchor, before, last }: CursorPagesProps): JSX.Element | null => {
+  if (before === null && last === undefined) return null;
   const start = [path, query?.toString()].filter(Boolean).join("?");
+  const end = anchor === undefined ? "" : `#${anchor}`;
   return (
-    <nav class="head" aria-label={label}>
-      {before === null ? null : <a href={start}>Newest</a>}
-      {last === undefined ? null : <a href={`${start}${start.includes("?") ? "&" : "?"}before=${last}`}>Older</a>}
+    <nav class="line" aria-label={label}>
+      {before === null ? null : <a href={`${start}${end}`}>Newest</a>}
+      {last === undefined ? null : <a href={`${start}${start.includes("?") ? "&" : "?"}before=${last}${end}`}>Older</a>}
     </nav>
   );
 };

@@ -23,6 +23,8 @@ const usualHeight = 250;
 /** The width of a character of 12 px on average. */
 const characterWidth = 6.6;
 const ticksMax = 5;
+/** The height that a tick of the vertical scale takes at least. */
+const tickHeight = 45;
 /** The least distance of two labels at the ends of series. */
 const labelStep = 31;
 
@@ -40,7 +42,7 @@ interface DrawingProps extends Omit<ChartProps, "width" | "height"> {
 }
 
 const Drawing = ({ label, x, y, marks, look, width, height }: DrawingProps): JSX.Element => {
-  const yTicks = y?.ticks(ticksMax) ?? [];
+  const yTicks = y?.ticks(Math.min(ticksMax, Math.max(2, Math.floor(height / tickHeight)))) ?? [];
   const plot = plotOf({ x, y, marks, width, height, yTicks });
   const hasLinks = marks.some((mark) => "href" in mark || mark.mark === "stack");
   return (
@@ -66,10 +68,10 @@ const Drawing = ({ label, x, y, marks, look, width, height }: DrawingProps): JSX
           {x.label} →
         </Label>
       )}
-      {marks.map((mark, index) => drawMark(mark, plot, index))}
       {x.band === undefined && y !== undefined ? null : (
         <line x1={plot.left} x2={plot.right} y1={plot.bottom} y2={plot.bottom} stroke="var(--field)" />
       )}
+      {marks.map((mark, index) => drawMark(mark, plot, index))}
       <EndLabels marks={marks} plot={plot} />
     </svg>
   );

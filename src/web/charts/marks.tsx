@@ -22,6 +22,8 @@ export type Mark =
       readonly color?: ChartColor;
       readonly isDashed?: boolean;
       readonly text?: string;
+      /** Puts the text of a vertical rule beside it, below the texts of others. */
+      readonly side?: "start" | "end";
     }
   /** A series: interrupted where a value is unknown. It starts with an open dot, and ends in a filled one with its name and value. */
   | {
@@ -61,6 +63,8 @@ export type Mark =
       readonly color: ChartColor;
       readonly look?: "open" | "filled" | "bubble" | "faint";
       readonly name?: string;
+      /** Lines that stand above it. */
+      readonly above?: readonly string[];
     } & Linked)
   /** Dots that stand on the base, those of nearly one value above each other. */
   | {
@@ -167,7 +171,8 @@ interface MarkProps<Name extends Mark["mark"]> {
   readonly plot: Plot;
 }
 
-const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: MarkProps<"rule">): JSX.Element => {
+const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
+  const { x, y, color = "line", isDashed = false, text, side } = mark;
   const at = x === undefined ? { x1: plot.left, x2: plot.right } : { x1: px(plot.x(x)), x2: px(plot.x(x)) };
   const level = y === undefined ? { y1: plot.top, y2: plot.bottom } : { y1: px(plot.y(y)), y2: px(plot.y(y)) };
   const width = x === undefined || color === "line" || color === "field" ? 1 : 2;
@@ -182,9 +187,9 @@ const Rule = ({ mark: { x, y, color = "line", isDashed = false, text }, plot }: 
       />
       {text === undefined ? null : (
         <Label
-          x={x === undefined ? plot.right : plot.x(x)}
-          y={y === undefined ? plot.top - 6 : plot.y(y) - 6}
-          anchor={x === undefined ? "end" : "middle"}
+          x={x === undefined ? plot.right : plot.x(x) + (side === "start" ? 7 : side === "end" ? -7 : 0)}
+          y={y === undefined ? plot.top + (side === undefined ? -6 : 8) : plot.y(y) - 6}
+          anchor={x === undefined ? "end" : (side ?? "middle")}
           color={color}
         >
           {text}
@@ -297,7 +302,7 @@ const Bar = ({ mark: { x, y, color = "petrol2", above, ...link }, plot }: MarkPr
 const dotStroke = 1.8;
 
 const Dot = ({
-  mark: { x, y, r = 5.4, color, look = "filled", name, ...link },
+  mark: { x, y, r = 5.4, color, look = "filled", name, above = [], ...link },
   plot,
 }: MarkProps<"dot">): JSX.Element => {
   const left = plot.x(x);
@@ -326,6 +331,17 @@ const Dot = ({
           {name}
         </Label>
       )}
+      {above.map((line, index) => (
+        <Label
+          key={line}
+          x={Math.min(Math.max(left, plot.left + line.length * 3.5), plot.right - line.length * 3.5)}
+          y={top - r - 10 - 16 * (above.length - 1 - index)}
+          anchor="middle"
+          color={color}
+        >
+          {line}
+        </Label>
+      ))}
     </Link>
   );
 };

@@ -12,48 +12,32 @@ const kept = new Map<string, string>();
 let shownUrl = "";
 let loading: AbortController | undefined;
 
-/** Handles forms, links and the history of the explorer. */
+/** Handles forms, links and the history of the shop. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
   shownUrl = urlWithoutHash();
   keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
-    if (target.dataset.values === undefined && target.form?.matches("[data-view-form]")) open(urlOf(target.form));
+    if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
   });
   document.addEventListener("submit", (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.matches("[data-view-form]")) return;
     event.preventDefault();
-    open(urlOf(event.target));
+    open(urlOf(event.target), true);
   });
   on("click", "a", (link, event) => {
     if (!isPlainClick(event)) return;
-    if (link.hasAttribute("data-filters")) {
-      event.preventDefault();
-      showFilters(!document.documentElement.hasAttribute("data-filters"));
-      return;
-    }
     // Links of charts are elements of SVG, whose `href` is an object.
     const url = new URL(link.getAttribute("href") ?? "", location.href);
     if (link.closest("[data-view]") === null || !isView(url)) return;
     event.preventDefault();
     open(url.href, link.closest(".paging") !== null);
   });
-  document.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && document.documentElement.hasAttribute("data-filters")) showFilters(false);
-  });
   addEventListener("popstate", () => {
     // Links to fragments of the page are not views.
     if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
   });
-}
-
-/** Shows the filters as a sheet over the results, which cannot be reached meanwhile, or hides it. */
-function showFilters(isShown: boolean): void {
-  document.documentElement.toggleAttribute("data-filters", isShown);
-  document.querySelector("#results")?.toggleAttribute("inert", isShown);
-  if (isShown) document.querySelector<HTMLElement>("#view .done")?.focus();
-  else document.querySelector<HTMLElement>(".phonebar [data-filters]")?.focus();
 }
 
 function urlWithoutHash(): string {
@@ -80,24 +64,27 @@ function isDefault(form: HTMLFormElement, name: string, value: string): boolean 
   return field instanceof HTMLElement && field.dataset.default === value;
 }
 
-async function open(url: string, isAtTop = false): Promise<void> {
-  const shown = await show(url, () => history.pushState(null, "", url));
-  if (shown && isAtTop) document.querySelector("#results")?.scrollIntoView();
+/** Opens a view; leads to its cars if asked, which closes the filters of phones. */
+async function open(url: string, isAtCars = false): Promise<void> {
+  const shown = await show(url, (shownAs) => {
+    if (shownAs !== urlWithoutHash()) history.pushState(null, "", shownAs);
+  });
+  if (shown && isAtCars) location.replace("#cars");
 }
 
-/** Shows a view, from those that are kept or from the service. Returns false if another view was opened meanwhile. */
-async function show(url: string, beforeReplacing: () => void = () => {}): Promise<boolean> {
+/** Shows a view, from those that are kept or from the service, at the address to which that leads. Returns false if another view was opened. */
+async function show(url: string, beforeReplacing: (shownAs: string) => void = () => {}): Promise<boolean> {
   loading?.abort();
   const current = new AbortController();
   loading = current;
-  const results = document.querySelector("#results");
-  results?.setAttribute("aria-busy", "true");
+  document.querySelector("#results")?.setAttribute("aria-busy", "true");
   try {
-    const html = kept.get(url) ?? (await load(url, current.signal));
-    if (html === undefined) return false;
-    beforeReplacing();
-    shownUrl = url;
-    replace(new DOMParser().parseFromString(html, "text/html"));
+    const html = kept.get(url);
+    const view = html === undefined ? await load(url, current.signal) : { url, html };
+    if (view === undefined) return false;
+    beforeReplacing(view.url);
+    shownUrl = view.url;
+    replace(new DOMParser().parseFromString(view.html, "text/html"));
     return true;
   } catch (thrown) {
     if (!current.signal.aborted) location.assign(url);
@@ -106,18 +93,18 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
 }
 
 /**
- * Returns the document that the service answers with: a view, which is kept, or another page, such as a refusal. Leaves the page if it
- * answers with no document.
+ * Returns the document that the service answers with, and its address: a view, which is kept, or another page, such as a refusal. Leaves the page if
+ * it answers with no document.
  */
-async function load(url: string, signal: AbortSignal): Promise<string | undefined> {
+async function load(url: string, signal: AbortSignal): Promise<{ url: string; html: string } | undefined> {
   const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
   if (!response.headers.get("Content-Type")?.startsWith("text/html")) {
     location.assign(url);
     return undefined;
   }
   const html = await response.text();
-  if (html.includes("data-view")) keep(url, html);
-  return html;
+  if (html.includes("data-view")) keep(response.url, html);
+  return { url: response.url, html };
 }
 
 function keep(url: string, html: string): void {
@@ -136,13 +123,13 @@ function replace(next: Document): void {
     return;
   }
   Idiomorph.morph(document.body, next.body, { callbacks: { beforeAttributeUpdated } });
-  announce(document.querySelector("#total")?.textContent ?? "");
+  announce(document.querySelector(".verdict h1")?.textContent ?? "");
   document.dispatchEvent(new Event("carquet:view"));
 }
 
-/** Details stay open or closed, and the results covered, as the reader left them. */
+/** Details stay open or closed as the reader left them. */
 const beforeAttributeUpdated = (name: string, element: Element): boolean =>
-  name !== "inert" && (name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "");
+  name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "";
 
 function announce(text: string): void {
   const region = document.querySelector("#announcement");

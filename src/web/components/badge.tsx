@@ -38,15 +38,3 @@ export const PriceBadge = ({ car }: { readonly car: JudgedCar }): JSX.Element | 
   const { value_rating: rating } = car;
   return rating == null ? null : <Badge look={rating}>{ratingWords[rating]}</Badge>;
 };
-
-/** Returns what the keywords of a car say of its history, in words; empty without any. */
-export function historyOf({ keywords }: JudgedCar): string {
-  const words = keywords ?? [];
-  return [
-    words.includes("branded") ? "Branded title" : words.includes("clean_title") ? "Clean title" : "",
-    words.includes("one_owner") ? "1 owner" : "",
-    words.includes("fleet") ? "Fleet car" : "",
-  ]
-    .filter((part) => part !== "")
-    .join(" · ");
-}

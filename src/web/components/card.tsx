@@ -2,21 +2,20 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Stage } from "../drawings/car-drawing.tsx";
+import { cardSentence, historyParts } from "../sentences/car.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
-import { Badge, historyOf, isBranded, PriceBadge } from "./badge.tsx";
+import { Badge, PriceBadge } from "./badge.tsx";
 import { Ruler } from "./ruler.tsx";
 
-/** A listing as a card shows it: the fields of a search, and its keywords where they are known. */
-export type CardListing = AnswerOf<"searchListings">["data"][number] & {
-  readonly keywords?: readonly string[] | null;
-};
+/** A listing as a card shows it: the fields of a search. */
+export type CardListing = AnswerOf<"searchListings">["data"][number];
 
 /** The fields that a card shows, for the parameter `fields` of a search. */
 export const cardFields: readonly string[] = [
   ...["vin", "year", "make", "model", "trim", "body_type", "exterior_color", "base_exterior_color", "features"],
   ...["price", "miles", "inventory_type", "days_on_market", "sold_date", "distance_miles", "city", "state"],
-  ...["market_value", "market_value_low", "market_value_high", "value_rating"],
+  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords"],
 ];
 
 interface CardProps {
@@ -25,9 +24,11 @@ interface CardProps {
   readonly path: string;
   /** The address of its photo, if photos are shown. */
   readonly photo?: string | undefined;
+  /** Whether its price is judged: those of sold cars and of past days are not. */
+  readonly isJudged?: boolean;
 }
 
-export const Card = ({ car, path, photo }: CardProps): JSX.Element => (
+export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
   <li class="card" id={`car-${car.id}`}>
     <Stage car={car} photo={photo} />
     {car.inventory_type === "certified" ? (
@@ -45,10 +46,10 @@ export const Card = ({ car, path, photo }: CardProps): JSX.Element => (
         <b>{car.price == null ? "No price" : dollars(car.price)}</b>
         <PriceBadge car={car} />
       </span>
-      <span class="why">{besideOthers(car)}</span>
+      {isJudged ? <span class="why">{cardSentence(car)}</span> : null}
       <Ruler car={car} />
       <span class="sub2">
-        <span>{historyOf(car)}</span>
+        <span>{historyParts(car.keywords).join(" · ")}</span>
         <span>{[ageOf(car), placeOf(car)].filter((part) => part !== "").join(" · ")}</span>
       </span>
     </div>
@@ -97,15 +98,3 @@ const ageOf = ({ days_on_market: days, sold_date: sold }: CardListing): string =
 
 const placeOf = ({ distance_miles: miles, state }: CardListing): string =>
   miles == null ? (state ?? "") : count(Math.round(miles), " mi");
-
-/** Returns how the price of a car stands to that of similar ones; or why it is not judged. */
-export function besideOthers(car: CardListing): string {
-  const { price, market_value: value, value_rating: rating } = car;
-  if (isBranded(car)) return "Branded titles are not valued";
-  if (price == null) return value == null ? "No price to judge" : `Similar cars cost ${dollars(value)}`;
-  if (value == null) return "Too few similar cars to judge";
-  if (rating == null) return "This price is too far from similar cars to judge";
-  const difference = price - value;
-  if (Math.abs(difference) < value / 100) return "As much as similar cars";
-  return `${dollars(Math.abs(difference))} ${difference < 0 ? "less" : "more"} than similar cars`;
-}

@@ -15,7 +15,7 @@ interface FacetProps {
   readonly name: string;
   readonly rows: readonly FacetRow[];
   /** The number of which the bars show the parts: by default the greatest count. */
-  readonly total?: number;
+  readonly total?: number | undefined;
   /** A link to more values. */
   readonly more?: { readonly path: string; readonly text: string } | undefined;
 }
@@ -27,7 +27,7 @@ export const Facet = ({ legend, name, rows, total, more }: FacetProps): JSX.Elem
       <legend>{legend}</legend>
       {rows.map((row) => (
         <label key={row.value}>
-          <input type="checkbox" name={name} value={row.value} checked={row.isChecked} />
+          <input type="checkbox" id={`${name}=${row.value}`} name={name} value={row.value} checked={row.isChecked} />
           <span>{row.text}</span>
           {row.count === undefined ? null : <output>{count(row.count)}</output>}
           <Share part={row.count ?? 0} whole={whole} />
@@ -61,10 +61,20 @@ interface RangeFacetProps {
   /** The counts of equal parts of the range, in order, and whether each one is in the selection. */
   readonly bars?: readonly { readonly count: number; readonly isIn: boolean }[];
   readonly placeholders?: readonly [min: string, max: string];
+  /** Formats a bound for its field. */
+  readonly format?: (bound: string) => string;
 }
 
 /** A range of numbers: a histogram above two fields. */
-export const RangeFacet = ({ legend, name, min, max, bars = [], placeholders = ["from", "to"] }: RangeFacetProps) => (
+export const RangeFacet = ({
+  legend,
+  name,
+  min,
+  max,
+  bars = [],
+  placeholders = ["from", "to"],
+  format = String,
+}: RangeFacetProps) => (
   <fieldset class="facet">
     <legend>{legend}</legend>
     {bars.length === 0 ? null : <Histogram bars={bars} />}
@@ -77,7 +87,7 @@ export const RangeFacet = ({ legend, name, min, max, bars = [], placeholders = [
             type="text"
             inputMode="numeric"
             name={`${end}_${name}`}
-            value={end === "min" ? min : max}
+            value={format((end === "min" ? min : max) ?? "")}
             placeholder={placeholders[index]}
             aria-label={`${legend}, ${end === "min" ? "from" : "to"}`}
           />
@@ -99,7 +109,7 @@ const Histogram = ({ bars }: Pick<Required<RangeFacetProps>, "bars">): JSX.Eleme
         return (
           <rect
             key={index}
-            class={isIn ? "in" : undefined}
+            class={isIn ? "chosen" : undefined}
             x={(index * step).toFixed(2)}
             y={(histogramHeight - height).toFixed(1)}
             width={(step * 0.85).toFixed(2)}

@@ -45,7 +45,7 @@ export const Figure = ({ id, title, of, children, numbers, sql, controls }: Figu
           </button>
         ))}
       </details>
-      {sql === undefined ? null : <a href={`/sql?${new URLSearchParams({ q: sql })}`}>SQL</a>}
+      {sql === undefined ? null : <a href={`/sql?${new URLSearchParams({ statement: sql })}`}>SQL</a>}
     </div>
   </figure>
 );

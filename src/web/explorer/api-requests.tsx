@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { Code } from "../shell/blocks.tsx";
 import { usd } from "../shell/format.ts";
 import type { ChargedRequest, MissingPart, PageRequests } from "../shell/page-requests.ts";
-import { equivalentSql } from "./equivalent-sql.ts";
+import { equivalentSql } from "../shop/equivalent-sql.ts";
 
 interface ApiRequestsProps {
   /** The origin of the service, for example `https://api.example.com`. */

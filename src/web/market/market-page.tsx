@@ -6,7 +6,6 @@ import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
 import { Note } from "../components/sheet.tsx";
-import { equivalentSql } from "../explorer/equivalent-sql.ts";
 import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList, capital } from "../sentences/words.ts";
@@ -15,6 +14,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { visitorOf } from "../shell/visitor.ts";
+import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { colors, FactsSheet, LossFigure, PriceFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {

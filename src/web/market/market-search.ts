@@ -1,9 +1,9 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { operation } from "../../contract/document.ts";
 import { type CalledId, queryString, type TextParameters } from "../../operations/caller.ts";
-import { apiFilters, readView } from "../explorer/view.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { apiFilters, readView } from "../shop/view.ts";
 
 export interface MarketSearch {
   /** Its words, as they stand in its box. */

@@ -5,8 +5,9 @@ import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
   aboutNumber,
-  agree,
+  agreeing,
   attention,
+  capital,
   clause,
   daysText,
   type Hrefs,
@@ -36,13 +37,13 @@ const sameShare = 0.01;
 
 /** The price of a car, and what the API says of it: the fields of a listing, or a valuation beside a price. */
 export interface PricedCar {
-  readonly price: MaybeNumber;
+  readonly price?: MaybeNumber;
   readonly market_value?: MaybeNumber;
   readonly market_value_low?: MaybeNumber;
   readonly value_rating?: Rating | null | undefined;
   /** History: `branded` among them means that the car is not valued. */
   readonly keywords?: readonly string[] | null | undefined;
-  /** Of a valuation; search answers have none. */
+  /** The reason of a valuation; search answers have none. */
   readonly null_reason?: AnswerOf<"findComparables">["data"]["valuation"]["null_reason"] | undefined;
 }
 
@@ -283,7 +284,7 @@ export function similarTitle({ less, more, same = 0 }: SimilarPrices): string {
   if (of === 1) return number === 0 ? "The one similar car costs the same" : `The one similar car costs ${word}`;
   if (number === of) return of === 2 ? `Both similar cars cost ${word}` : `All ${count(of)} similar cars cost ${word}`;
   if (more === less) return `Of ${count(of)} similar cars, as many cost more as less`;
-  return `${count(number)} of ${count(of)} similar cars ${agree(number, "costs", "cost")} ${word}`;
+  return `${count(number)} of ${count(of)} similar cars ${agreeing(number, "costs", "cost")} ${word}`;
 }
 
 /** Returns what the dots of that figure are. `years` are those of the similar cars. */
@@ -390,3 +391,26 @@ export const alternativesTitle = (model: string, from: "search" | "branded" | "m
     : from === "branded"
       ? `The nearest ${pluralOf(model)} with a clean title`
       : `Other ${pluralOf(model)}`;
+
+export interface DescribedCar extends PricedCar {
+  /** What was described: `2022 Toyota RAV4`. */
+  readonly name: string;
+  /** The share of such cars that the interval is expected to contain. */
+  readonly coverage?: MaybeNumber;
+  readonly market_value_high?: MaybeNumber;
+}
+
+/** Returns what a described car is worth: `A 2022 Toyota RAV4 is worth about $26,000.`; or why there is no value. */
+export function valueVerdict({ name, coverage, ...car }: DescribedCar): Judgement {
+  const { market_value: value, market_value_low: low, market_value_high: high } = car;
+  if (typeof value !== "number") {
+    const reason = noRatingOf({ ...car, price: car.price ?? 0 });
+    return judgement(["No value."], reason === undefined ? [] : [longReasons[reason]]);
+  }
+  const worth = { text: `about ${dollars(aboutNumber(value))}`, mark: "neutral" } as const;
+  const band = known(coverage, (share) => `${count(Math.round(10 * share))} of 10`);
+  return judgement(joined([[capital(withArticle(name)), " is worth "], worth, "."], ""), [
+    ...(clause`We expect ${band} such cars from ${wholePrice(low)} to ${wholePrice(high)}.` ?? []),
+    ...(typeof car.price === "number" ? [" ", ...(priceSentence({ ...car, asOf: "" }) ?? [])] : []),
+  ]);
+}

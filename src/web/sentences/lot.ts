@@ -58,7 +58,7 @@ export interface DealerLot {
   /** `used`, `new`, or empty for both. */
   readonly condition: string;
   readonly cars: number;
-  /** Its rank by the median price against similar cars, and by the median age, among so many dealers with five such cars or more, itself included. */
+  /** Its rank by the median price against similar cars, and by the median age, among the dealers with five such cars or more, itself included. */
   readonly priceRank?: MaybeNumber;
   readonly ageRank?: MaybeNumber;
   readonly dealers?: MaybeNumber;

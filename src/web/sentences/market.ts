@@ -36,7 +36,7 @@ const littleShare = 0.25;
 export interface MarketSide {
   /** In the singular: `RAV4`, `car`. */
   readonly name: string;
-  /** Of a name whose plural is not regular. */
+  /** For a name whose plural is not regular. */
   readonly plural?: string | undefined;
   readonly cars?: MaybeNumber;
   readonly median?: MaybeNumber;
@@ -205,11 +205,10 @@ export function paceTitle(sides: readonly MarketSide[]): string {
 export function lossTitle(sides: readonly MarketSide[]): string {
   const known = sides.flatMap((side) => (typeof side.yearLoss === "number" ? [{ side, loss: side.yearLoss }] : []));
   if (known.length === 0) return `Price by age of ${andList(sides.map(pluralName))}`;
-  const isGain = known.every(({ loss }) => loss < 0);
   const words = known.map(({ side, loss }, index) => {
-    const verb = index > 0 ? "" : isGain ? "gains " : "loses ";
-    const size = !isGain && loss < 0 ? `gains ${inPercent(loss / 100)}` : inPercent(loss / 100);
-    return `${withArticle(side.name)} ${loss < 0 && !isGain ? "" : verb}${size}${index === 0 ? " a year" : ""}`;
+    const isOther = index === 0 || loss < 0 !== (known[index - 1]?.loss ?? 0) < 0;
+    const verb = isOther ? `${loss < 0 ? "gains" : "loses"} ` : "";
+    return `${withArticle(side.name)} ${verb}${inPercent(loss / 100)}${index === 0 ? " a year" : ""}`;
   });
   return capital(words.join(", "));
 }
@@ -243,8 +242,10 @@ export function intervalNote(last: TrendInterval): string | undefined {
 export function pointLabel(point: TrendInterval, asOf: string): string {
   const { start, end, interval } = point;
   if (interval === "day" || start === end) return `${shortDay(end, asOf)}${isUnfinished(point) ? "?" : ""}`;
-  const last = start.slice(0, 7) === end.slice(0, 7) ? String(Number(end.slice(8, 10))) : shortDay(end, asOf);
-  return `${shortDay(start, asOf).replace(/, \d+$/, start.slice(0, 7) === end.slice(0, 7) ? "" : "$&")} to ${last}${isUnfinished(point) ? "?" : ""}`;
+  const mark = isUnfinished(point) ? "?" : "";
+  if (start.slice(0, 7) !== end.slice(0, 7)) return `${shortDay(start, asOf)} to ${shortDay(end, asOf)}${mark}`;
+  const [first = "", year] = shortDay(start, asOf).split(", ");
+  return `${first} to ${Number(end.slice(8, 10))}${year === undefined ? "" : `, ${year}`}${mark}`;
 }
 
 /** Returns what the medians of a figure are of, by day or at the end of each week: `Median price of the used and certified cars for sale each day.` */

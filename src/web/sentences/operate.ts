@@ -1,10 +1,10 @@
 /** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import { age, count, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import { age, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
-  agree,
+  agreeing,
   attention,
   capital,
   clause,
@@ -18,8 +18,10 @@ import {
   linked,
   type MaybeNumber,
   neutral,
+  part,
   some,
   things,
+  thingsInWords,
 } from "./words.ts";
 
 /** The files of a day. A file that looks broken came too. */
@@ -57,11 +59,11 @@ export function morningVerdict(morning: Morning): Judgement {
       ? undefined
       : broken === 0
         ? neutral("None looks broken", hrefs?.came)
-        : attention(`${count(broken)} ${agree(broken, "looks", "look")} broken`, hrefs?.broken);
+        : attention(`${count(broken)} ${agreeing(broken, "looks", "look")} broken`, hrefs?.broken);
   const quiet =
     silent === 0 || came === 0
       ? undefined
-      : linked(`${count(silent)} ${agree(silent, "is", "are")} silent`, hrefs?.silent);
+      : linked(`${count(silent)} ${agreeing(silent, "is", "are")} silent`, hrefs?.silent);
   const states = joined([looks, quiet], ", ");
   const failed =
     morning.hasFailed === true ? clause`${attention("The last delivery could not be published")}.` : undefined;
@@ -84,10 +86,7 @@ export function morningVerdict(morning: Morning): Judgement {
       ...fact(digits(decisions), `${decisions === 1 ? "decision" : "decisions"} open`),
       ...fact(
         typeof rows === "number"
-          ? linked(
-              known(refused, (number) => `${count(number)} of ${count(rows)}`),
-              hrefs?.refused,
-            )
+          ? clause`${linked(digits(refused), hrefs?.refused)}${part(` of ${count(rows)}`)}`
           : undefined,
         "rows refused",
       ),
@@ -96,9 +95,47 @@ export function morningVerdict(morning: Morning): Judgement {
   );
 }
 
+/** What the files of a day brought. */
+export interface DayReport {
+  readonly day: string;
+  readonly asOf: string;
+  readonly files: number;
+  readonly cars: number;
+  readonly refused: number;
+  readonly broken: number;
+  /** Values that became unknown, and unusual ones that were kept. */
+  readonly unknown: number;
+  readonly noted: number;
+}
+
+/** Returns the verdict of a day's report: `516 files came on Nov 19. 37 of 9,882 rows were refused.` */
+export function dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }: DayReport): Judgement {
+  const came = [`${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`];
+  const rows = cars + refused;
+  const lost =
+    rows === 0
+      ? undefined
+      : refused === 0
+        ? clause`${neutral("No row was refused")}.`
+        : clause`${attention(`${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`)}.`;
+  const looks =
+    broken === 0
+      ? undefined
+      : clause`${attention(`${things(broken, "file")} looked broken`)}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`;
+  return judgement(
+    joined([came, lost]),
+    joined([looks, rows === 0 ? undefined : ["A value that no rule accepts becomes unknown; its row stays."]]),
+    [
+      ...fact(digits(cars), "cars read"),
+      ...fact(digits(unknown), "values unknown"),
+      ...fact(digits(noted), "values noted"),
+    ],
+  );
+}
+
 /** Returns the title of the decisions: `Decide: 3 files look broken`. */
 export const decideTitle = (broken: number): string =>
-  broken === 0 ? "Nothing to decide" : `Decide: ${things(broken, "file")} ${agree(broken, "looks", "look")} broken`;
+  broken === 0 ? "Nothing to decide" : `Decide: ${things(broken, "file")} ${agreeing(broken, "looks", "look")} broken`;
 
 /** A feed that is held because its rows or prices collapsed. */
 export interface BrokenFeed {
@@ -106,21 +143,28 @@ export interface BrokenFeed {
   readonly vins: MaybeNumber;
   readonly usualVins: MaybeNumber;
   readonly missing?: MaybeNumber;
+  /** The day of the dealer's feed before in words, if it was not yesterday's. */
+  readonly before?: string | undefined;
   readonly jumpedPrices?: MaybeNumber;
   readonly knownPrices?: MaybeNumber;
   readonly href?: string | undefined;
 }
 
 /** Returns what is odd about a held feed: `27 cars came; usually 89. 62 of yesterday's are missing. Until you decide, its old cars stay.` */
-export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, href }: BrokenFeed): Sentence {
+export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, ...feed }: BrokenFeed): Sentence {
+  const { href, before } = feed;
   const came =
     clause`${linked(things(vins, "car"), href)} came; usually ${digits(usualVins)}.` ??
     clause`${linked(things(vins, "car"), href)} came.`;
-  const gone = some(missing) ? [`${count(missing)} of yesterday's ${agree(missing, "is", "are")} missing.`] : undefined;
+  const gone = some(missing)
+    ? [
+        `${count(missing)} of ${before === undefined ? "yesterday's" : `those of ${before}`} ${agreeing(missing, "is", "are")} missing.`,
+      ]
+    : undefined;
   const jumped =
     some(jumpedPrices) && some(knownPrices)
       ? [
-          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agree(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
+          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agreeing(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
         ]
       : undefined;
   return joined([came, gone, jumped, ["Until you decide, its old cars stay."]]);
@@ -128,9 +172,9 @@ export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPr
 
 export const brokenFeedTitle = ({ name }: Pick<BrokenFeed, "name">): string => `${name} looks broken`;
 
-export type FeedDecision = "accepted" | "rejected" | "corrected" | "waited" | "ended";
+export type DecidedAs = "accepted" | "rejected" | "corrected" | "waited" | "ended";
 
-const decisionWords: Readonly<Record<FeedDecision, string>> = {
+const decisionWords: Readonly<Record<DecidedAs, string>> = {
   accepted: "Accepted: its cars are those of the file",
   rejected: "Rejected: its old cars stay",
   corrected: "Corrected: the new file replaces it",
@@ -139,7 +183,7 @@ const decisionWords: Readonly<Record<FeedDecision, string>> = {
 };
 
 /** Returns what was decided about a dealer's feed. */
-export const decidedText = (name: string, decision: FeedDecision): string => `${name}. ${decisionWords[decision]}.`;
+export const decidedText = (name: string, decision: DecidedAs): string => `${name}. ${decisionWords[decision]}.`;
 
 /** A dealer without a file, and the last day on which it delivered. */
 export interface SilentDealer {
@@ -182,7 +226,7 @@ export function silentTitle(
     title:
       dealers.length === 0
         ? "No dealer is silent"
-        : `${things(dealers.length, "dealer")} ${agree(dealers.length, "is", "are")} silent${since}`,
+        : `${things(dealers.length, "dealer")} ${agreeing(dealers.length, "is", "are")} silent${since}`,
     note: `A dealer's cars stay for ${life.silentDays} days without a file, then count as gone.${ending.length === 0 ? "" : ` ${named} end tomorrow.`}`,
   };
 }
@@ -209,18 +253,19 @@ export interface ServiceHealth {
   /** Milliseconds until the next file is due; negative if it is overdue. */
   readonly dueInMs?: MaybeNumber;
   readonly hasFailed?: boolean | undefined;
+  /** Whether something is damaged or not in use. */
+  readonly isDegraded?: boolean | undefined;
 }
 
 /** Below this share of free bytes, the disk is almost full. */
 const freeShare = 0.1;
 
-/** Returns how the service is: `The service is well`, or the first of what is wrong with it: a failed delivery, a full disk, an overdue file. */
-export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed = false }: ServiceHealth): Sentence {
-  if (hasFailed) return joined([attention("The last delivery failed")]);
+/** Returns how the service is: `The service is well`, or the first of what is wrong with it: a failed delivery, a full disk, an overdue file, damage. */
+export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed, isDegraded }: ServiceHealth): Sentence {
+  if (hasFailed === true) return joined([attention("The last delivery failed")]);
   if (freeBytes < freeShare * bytes) return joined([attention("The disk is almost full")]);
-  return typeof dueInMs === "number" && dueInMs < 0
-    ? joined([attention("The next file is overdue")])
-    : ["The service is well"];
+  if (typeof dueInMs === "number" && dueInMs < 0) return joined([attention("The next file is overdue")]);
+  return isDegraded === true ? joined([attention("The service is degraded")]) : ["The service is well"];
 }
 
 /** Returns the numbers of the service: `71.7 GB of 270.6 are free. No statement is running. The next file is due within 35 hours.` */
@@ -250,8 +295,13 @@ export interface MonthRevenue {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Formats an amount in whole dollars; a smaller one than a dollar as money. */
 const inDollars = (micros: MaybeNumber): string | undefined =>
-  known(micros, (amount) => `$${count(Math.round(amount / 1e6))}`);
+  known(micros, (amount) =>
+    amount !== 0 && Math.abs(amount) < 1e6
+      ? money(Math.abs(amount) < 10_000 ? Math.round(amount / 1000) * 1000 || amount : amount)
+      : `${amount < 0 ? "−" : ""}$${count(Math.abs(Math.round(amount / 1e6)))}`,
+  );
 
 /** Days of a month from which its pace is said. */
 const paceDaysMin = 3;
@@ -316,11 +366,11 @@ export function runTitle({ day, charges, before }: Pick<MonthRevenue, "day" | "c
   return `${month} runs ${last > 0 ? "ahead of" : "behind"} ${monthBefore(day)}${since === 1 ? "" : ` since day ${since}`}`;
 }
 
-/** Returns the title of charges by class, by the one that brings the most: `Searches bring 41 %`. */
+/** Returns the title of charges by class, by the largest: `Searches bring 41 %`. */
 export const classesTitle = (name: string, micros: number, total: number): string =>
   total === 0
     ? "No charges yet"
-    : `${capital(name)} ${/s$/.test(name) ? "bring" : "brings"} ${wholePercent(micros / total)}`;
+    : `${capital(name)} ${/^\S*s\b/.test(name) ? "bring" : "brings"} ${wholePercent(micros / total)}`;
 
 /** Returns a change against the month before for a table: `+18 %`, `new`. */
 export const monthChange = (micros: number, before: number): string =>
@@ -341,11 +391,11 @@ export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCoun
   const counted =
     accounts === 0
       ? "No account yet."
-      : `${capital(inWords(accounts) ?? "")} ${agree(accounts, "account", "accounts")}.`;
+      : `${capital(inWords(accounts) ?? "")} ${agreeing(accounts, "account", "accounts")}.`;
   const dry =
     low === 0
       ? undefined
-      : clause`${attention(`${capital(inWords(low) ?? "")} ${agree(low, "is", "are")} about to run dry.`, href)}`;
+      : clause`${attention(`${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`, href)}`;
   const empty = usedUp === 0 ? undefined : clause`${attention(`The credit of ${inWords(usedUp)} is used up.`, href)}`;
   return judgement(joined([counted, dry, empty]), [
     "An invitation carries its first credit, so the first page a person sees is a working one.",
@@ -355,6 +405,21 @@ export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCoun
 /** Returns the title of the table of accounts: `One account may run dry: ci-bench`; names up to three. */
 export function dryTitle(names: readonly string[]): string {
   if (names.length === 0) return "Every account has credit";
-  const who = `${capital(inWords(names.length) ?? "")} ${agree(names.length, "account", "accounts")} may run dry`;
+  const who = `${capital(inWords(names.length) ?? "")} ${agreeing(names.length, "account", "accounts")} may run dry`;
   return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
+}
+
+/** Returns the verdict of the log: `Three changes today.` `changes` is unknown on pages of older changes. */
+export function logVerdict(isEmpty: boolean, changes: MaybeNumber, isMore = false): Judgement {
+  const today =
+    changes === 0
+      ? "Nothing was changed today."
+      : (known(
+          changes,
+          (number) => `${capital(thingsInWords(number, "change") ?? "")}${isMore ? " or more" : ""} today.`,
+        ) ?? "Older changes.");
+  return judgement(
+    [isEmpty ? "Nothing was changed yet." : today],
+    ["Every change of an account, a feed or a mapping stands here, with who made it."],
+  );
 }

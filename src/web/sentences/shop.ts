@@ -13,6 +13,7 @@ import {
   inWords,
   joined,
   judgement,
+  known,
   linked,
   type MaybeNumber,
   neutral,
@@ -65,14 +66,9 @@ export function searchWords(search: SearchedCars): string {
     orList(drivetrains),
     orList(makes),
     nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
-    rangeWords(search.minYear, search.maxYear, { format: String, both: "of", from: "of", to: "to" }),
-    rangeWords(search.minPrice, search.maxPrice, { format: dollars, both: "from", from: "from", to: "to" }),
-    rangeWords(search.minMiles, search.maxMiles, {
-      format: (miles) => count(miles, " miles"),
-      both: "with",
-      from: "with",
-      to: "with up to",
-    }),
+    rangeWords(search.minYear, search.maxYear, yearWords),
+    rangeWords(search.minPrice, search.maxPrice, priceWords),
+    rangeWords(search.minMiles, search.maxMiles, milesWords),
     (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
     placeWords(search),
   ];
@@ -89,6 +85,7 @@ export function conditionWords(conditions: readonly string[]): string {
   return used;
 }
 
+/** The words of a range: with both bounds, with the lower one alone, with the upper one alone; `*` stands for the bound. */
 interface RangeWords {
   readonly format: (value: number) => string;
   readonly both: string;
@@ -97,12 +94,22 @@ interface RangeWords {
 }
 
 function rangeWords(min: MaybeNumber, max: MaybeNumber, { format, both, from, to }: RangeWords): string {
-  const hasMin = typeof min === "number";
-  if (hasMin && typeof max === "number")
-    return min === max ? `${both === "from" ? "at" : both} ${format(min)}` : `${both} ${format(min)} to ${format(max)}`;
-  if (hasMin) return `${from} ${format(min)} and more`.replace(/^of (\d+) and more$/, "from $1 on");
-  return typeof max === "number" ? `${to} ${format(max)}` : "";
+  const least = known(min, format);
+  const most = known(max, format);
+  if (least !== undefined && most !== undefined)
+    return both.replace("*", least === most ? least : `${least} to ${most}`);
+  if (least !== undefined) return from.replace("*", least);
+  return most === undefined ? "" : to.replace("*", most);
 }
+
+const yearWords: RangeWords = { format: String, both: "of *", from: "from * on", to: "to *" };
+const priceWords: RangeWords = { format: dollars, both: "at *", from: "at * or more", to: "to *" };
+const milesWords: RangeWords = {
+  format: (miles) => count(miles, " miles"),
+  both: "with *",
+  from: "with * or more",
+  to: "with up to *",
+};
 
 const placeWords = ({ place, radius }: SearchedCars): string =>
   place === undefined || place === ""
@@ -325,7 +332,7 @@ export interface MarketToday {
 }
 
 /** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
-export function frontDoor({ cars, dealers, rated }: MarketToday): Judgement {
+export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
   const judged = !some(rated)
     ? ""
     : rated >= cars
@@ -392,3 +399,32 @@ export const noSuchPage: Judgement = {
   sentence: ["This road ends here."],
   context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
 };
+
+/** A kept car, as its verdict needs it. */
+export interface KeptPrice {
+  readonly name: string;
+  readonly price: MaybeNumber;
+  readonly value: MaybeNumber;
+  /** Its rating; unknown for a price that is not judged. */
+  readonly rating: string | null | undefined;
+}
+
+/** Returns the verdict of kept cars: how many they are, and which one costs least beside similar cars. */
+export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
+  if (cars.length === 0) return judgement(["No car is shown."], ["The heart of a car keeps it, in this browser."]);
+  const counted = [`${capital(inWords(cars.length) ?? "")} kept ${cars.length === 1 ? "car" : "cars"}.`];
+  const rated = cars.flatMap(({ name, price, value, rating }) =>
+    rating == null || !some(price) || !some(value) ? [] : [{ name, less: value - price, share: price / value }],
+  );
+  const [best, next] = [...rated].sort((one, other) => one.share - other.share);
+  const isClear = best !== undefined && best.less > 0 && (next === undefined || next.share > best.share);
+  const words =
+    !isClear || cars.length === 1
+      ? undefined
+      : clause`The ${best.name} has ${neutral("the best price")}: ${wholePrice(best.less)} less than similar cars.`;
+  const unrated = cars.length - rated.length;
+  const context = !some(unrated)
+    ? []
+    : [`${capital(inWords(unrated) ?? "")} of them ${unrated === 1 ? "has" : "have"} no rating.`];
+  return judgement(joined([counted, words]), context);
+}

@@ -128,14 +128,14 @@ export const rankBefore = (rank: number): string =>
   rankWords[rank] ?? `${count(rank)}${endings[ordinals.select(rank)] ?? "th"} `;
 
 /** Returns what agrees with a number: a verb or a noun in the singular or plural. */
-export const agree = (value: number, one: string, many: string): string => (value === 1 ? one : many);
+export const agreeing = (value: number, one: string, many: string): string => (value === 1 ? one : many);
 
 /** Returns the plural of a noun or a model: `SUVs`, `CR-Vs`; `Prius cars` after a sibilant. */
 export const pluralOf = (name: string): string => (/(s|x|z|ch|sh)$/i.test(name) ? `${name} cars` : `${name}s`);
 
 /** Returns an amount of things in digits: `1 car`, `2 cars`. */
 export const things = (value: MaybeNumber, noun: string): string | undefined =>
-  known(value, (number) => `${count(number)} ${agree(number, noun, pluralOf(noun))}`);
+  known(value, (number) => `${count(number)} ${agreeing(number, noun, pluralOf(noun))}`);
 
 /** Returns an amount of things in words up to ten: `one car`, `seven cars`, `11 cars`. */
 export const thingsInWords = (value: MaybeNumber, noun: string): string | undefined =>

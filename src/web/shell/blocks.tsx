@@ -1,86 +1,5 @@
-/** Parts of the dashboard's and the operator's pages: their frame with its navigation, figures, sheets, tables of rows, and notices. */
+/** Parts of pages that are not divided into sheets yet: tables of rows, and texts to copy. */
 import type { ComponentChildren, JSX } from "preact";
-import type { PageContent } from "./document.tsx";
-
-interface Frame<Path extends string> {
-  readonly door: "account" | "operate";
-  readonly pages: readonly { readonly path: Path; readonly text: string }[];
-  /** The page of the navigation that is shown. */
-  readonly path: Path;
-}
-
-/** Returns a page beside the navigation of its section. */
-export const framedPage = <Path extends string>(
-  { door, pages, path: current }: Frame<Path>,
-  title: string,
-  body: ComponentChildren,
-): PageContent => ({
-  title,
-  door,
-  body: (
-    <div class="dash">
-      <nav aria-label="Section">
-        {pages.map(({ path, text }) => (
-          <a key={path} href={path} aria-current={path === current ? "page" : undefined}>
-            {text}
-          </a>
-        ))}
-      </nav>
-      <div class="stack">
-        <h1>{title}</h1>
-        {body}
-      </div>
-    </div>
-  ),
-});
-
-export type Figure = readonly [name: string, value: ComponentChildren, note?: ComponentChildren];
-
-interface FiguresProps {
-  readonly figures: readonly Figure[];
-  /** The class of the list. */
-  readonly look?: string;
-}
-
-export const Figures = ({ figures, look = "sheet figures" }: FiguresProps): JSX.Element => (
-  <dl class={look}>
-    {figures.map(([name, value, note]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>
-          {value}
-          <small>{note}</small>
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
-
-/** A message about the change that led to this page. */
-export const Notice = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
-  text === undefined ? null : (
-    <p class="note" role="status">
-      {text}
-    </p>
-  );
-
-interface BlockProps {
-  readonly id: string;
-  readonly title: ComponentChildren;
-  /** Links that stand beside the title. */
-  readonly end?: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
-export const Block = ({ id, title, end, children }: BlockProps): JSX.Element => (
-  <section class="sheet pad" aria-labelledby={id}>
-    <div class="head">
-      <h2 id={id}>{title}</h2>
-      {end === undefined ? null : <span class="end">{end}</span>}
-    </div>
-    {children}
-  </section>
-);
 
 /** A column whose name is a link that sorts, and the order of the rows by it. */
 interface SortedColumn {
@@ -145,22 +64,6 @@ const titleOf = (column: string): string => column.replace(/^[#@~]+/, "");
 /** Returns the class of a column's cells by the signs before its name. */
 const classOf = (column: string): string | undefined =>
   [...column.slice(0, -titleOf(column).length)].map((sign) => columnClasses[sign]).join(" ") || undefined;
-
-interface FactsProps {
-  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
-}
-
-/** Names and values beside each other. */
-export const Facts = ({ facts }: FactsProps): JSX.Element => (
-  <dl class="kv left">
-    {facts.map(([name, value]) => (
-      <>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </>
-    ))}
-  </dl>
-);
 
 /** A text to copy: a key, a link or a request. */
 export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (

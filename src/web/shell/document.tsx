@@ -151,8 +151,8 @@ const Who = ({ visitor }: Pick<DocumentProps, "visitor">): JSX.Element => {
 };
 
 /** The foot: the day of the prices, the cost of the page and the balance, and ways out. */
-const Foot = ({ content: { day, micros }, visitor }: DocumentProps): JSX.Element => {
-  const hasMoney = visitor !== undefined && !visitor.isFree;
+const Foot = ({ content: { day, micros, door }, visitor }: DocumentProps): JSX.Element => {
+  const hasMoney = visitor !== undefined && !visitor.isFree && door !== "operate";
   return (
     <footer class="foot">
       <div class="frame">
@@ -162,10 +162,14 @@ const Foot = ({ content: { day, micros }, visitor }: DocumentProps): JSX.Element
             This page cost <span id="page-cost">{usd(micros)}</span>
           </span>
         ) : null}
+        {visitor?.isOpen === true ? <span>No accounts, no charges: this service runs for its own machine</span> : null}
         {hasMoney ? (
           <span>
             Balance <span id="balance">{usd(visitor.identity.cached.account.balanceMicros)}</span>
           </span>
+        ) : null}
+        {door === "operate" && visitor?.isOpen === false ? (
+          <span>Operators are not charged for these pages</span>
         ) : null}
         <span class="end">
           <a href="/docs">API</a>

@@ -27,7 +27,7 @@ export const tints: Readonly<Record<Door, string>> = {
   market: "leaf",
   build: "lilac",
   operate: "rose",
-  account: "sand",
+  account: "sky",
 };
 
 /** The doors whose pages cost money. */

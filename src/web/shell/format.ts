@@ -105,6 +105,12 @@ const daysOfYear = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "s
 export const shortDay = (value: string, shown: string): string =>
   value.slice(0, 4) === shown.slice(0, 4) ? daysOfYear.format(new Date(`${value.slice(0, 10)}T00:00:00Z`)) : day(value);
 
+/** Formats a Unix time in UTC to the minute, with the year only if it is another than that of the shown day: `Nov 27, 22:16`. */
+export const shortTime = (atMs: number, shown: string): string => {
+  const text = new Date(atMs).toISOString();
+  return `${shortDay(text, shown)}, ${text.slice(11, 16)}`;
+};
+
 /** Formats a size in MB, or from 1 GB on in GB. */
 export const size = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;

@@ -2,6 +2,7 @@
  * Forms: a POST of a page, sent by the same page. Refuses forms that another site sends, by the headers of the browser, and by the token
  * that the forms of a session carry.
  */
+import type { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -33,7 +34,14 @@ export interface VisitorForm extends SentForm {
   readonly visitor: Visitor;
 }
 
-type FormResult = Promise<PageContent | Redirect>;
+/** A file that a form asks for. */
+export interface SentFile {
+  readonly file: Readable;
+  readonly type: string;
+  readonly name: string;
+}
+
+type FormResult = Promise<PageContent | Redirect | SentFile>;
 
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
@@ -103,6 +111,10 @@ async function sendResult(
     if ("location" in result) {
       context.status = 303;
       context.redirect(result.location);
+    } else if ("file" in result) {
+      context.set("Content-Type", result.type);
+      context.set("Content-Disposition", `attachment; filename="${result.name}"`);
+      context.body = result.file;
     } else sendPage(context, result, visitor);
   } catch (thrown) {
     if (thrown instanceof UserError) sendPage(context, refusedPage(thrown.message), visitor);
@@ -130,14 +142,15 @@ const csrfField = "csrf_token";
 interface FormProps {
   readonly visitor: Visitor;
   readonly action: string;
+  readonly id?: string;
   readonly class?: string;
   /** Whether it has a file. */
   readonly hasFile?: boolean;
   readonly children: ComponentChildren;
 }
 
-export const Form = ({ visitor, action, class: className, hasFile, children }: FormProps): JSX.Element => (
-  <form class={className} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
+export const Form = ({ visitor, action, id, class: className, hasFile, children }: FormProps): JSX.Element => (
+  <form class={className} id={id} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
     <input type="hidden" name={csrfField} value={visitor.csrfToken} />
     {children}
   </form>

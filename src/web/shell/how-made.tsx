@@ -24,7 +24,7 @@ export const HowMade = ({ requests, sql }: HowMadeProps): JSX.Element | null => 
             title="The same in SQL"
             code={sql}
             language="sql"
-            open={{ path: `/sql?${new URLSearchParams({ q: sql })}`, text: "Open in SQL" }}
+            open={{ path: `/sql?${new URLSearchParams({ statement: sql })}`, text: "Open in SQL" }}
           />
         )}
       </div>

@@ -82,10 +82,13 @@ async function ageOf(
   };
 }
 
-/** Refuses values with control characters, except tabs, which are pasted with text. Their text can be a secret: the message has none of it. */
+/** The fields whose texts have several lines. */
+const longFields: readonly string[] = ["statement", "body"];
+
+/** Refuses values with control characters, except tabs, which are pasted with text, and ends of lines in long ones. Their text can be a secret: the message has none of it. */
 export function requirePlainText(parameters: readonly (readonly [name: string, value: string | undefined])[]): void {
   for (const [parameter, value = ""] of parameters) {
-    if (!/[^\P{Cc}\t]/u.test(value)) continue;
+    if (!/[^\P{Cc}\t]/u.test(longFields.includes(parameter) ? value.replaceAll(/[\r\n]/g, "") : value)) continue;
     const details = { parameter, value: `(${value.length} characters)`, hint: "" };
     throw refuse("invalid_parameter_value", { ...details, allowed: "text without control characters" });
   }

@@ -28,7 +28,7 @@ export const Verdict = ({ kicker, judgement: { sentence, context, facts = [] } }
   </section>
 );
 
-/** The facts at the right of a verdict: a number over what it is. */
+/** The facts at the right of a verdict: a number over what it is. What follows the number is small. */
 const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
   <dl class="facts">
     {facts.map(({ value, label }, index) => (
@@ -37,7 +37,12 @@ const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
           <Words sentence={label} />
         </dt>
         <dd>
-          <Words sentence={value} />
+          <Words sentence={value.slice(0, 1)} />
+          {value.length < 2 ? null : (
+            <small>
+              <Words sentence={value.slice(1)} />
+            </small>
+          )}
         </dd>
       </div>
     ))}

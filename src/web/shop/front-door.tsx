@@ -1,63 +1,138 @@
 /** The front door: the question box, today's best prices parked in a row, four numbers of the market, and the five doors. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
+import { cardDifference } from "../sentences/car.ts";
+import {
+  allGreatPrices,
+  bestPricesTitle,
+  frontFacts,
+  frontVerdict,
+  type MarketToday,
+  shopDoor,
+} from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
-import { amountOf, count, dollars, plainWords } from "../shell/format.ts";
+import { count, dollars, plainWords } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
+import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { zipPlace } from "./search.ts";
+import { nearCookie } from "./shop-page.tsx";
+import { type ViewParameters, viewPath } from "./view.ts";
 
 /** The cars that are parked in the row. */
 const parkedMax = 6;
 
-const examples = ["used AWD SUV under 25k near 98402", "three-row, one owner, CarPlay", "RAV4 against CR-V prices"];
+/** How far from a ZIP code the best prices are looked for, in miles. */
+const nearMiles = 150;
+
+const examples = [
+  "used AWD SUV under 25k near 98402",
+  "third row seats, one owner, Apple CarPlay",
+  "RAV4 against CR-V prices",
+];
 
 type Facets = AnswerOf<"getFacets">["data"];
 
 /** What the front door shows; undefined where a request failed. */
 interface Market {
-  readonly all: Facets | undefined;
+  readonly all: Facets;
   readonly used: Facets | undefined;
-  readonly cars: readonly CardListing[];
+  readonly dealers: number | undefined;
+  readonly cheaper: number | undefined;
+  readonly best: AnswerOf<"searchListings"> | undefined;
+  /** The filters of the best prices: near the place of the last search, if it has any. */
+  readonly near: ViewParameters;
+  readonly place: string | undefined;
+  readonly asOf: string;
+  readonly isOld: boolean;
 }
 
-/** Returns the front door. An address with filters is one of the former explorer. */
-export const frontDoor: PageHandler = async (visit): Promise<PageContent | Redirect> => {
-  if (visit.query.size > 0) return { location: `/shop?${visit.query}` };
-  const market = await marketOf(visit);
-  return {
-    title: "Know what a car is worth",
-    look: "home",
-    top: <Hero market={market} />,
-    body: (
-      <>
-        <Numbers market={market} />
-        <Gates market={market} visitor={visit.visitor} />
-      </>
-    ),
+/** Returns the handler of the front door. An address with filters is one of the former explorer. */
+export const frontDoor =
+  ({ current, freshness }: Pick<SiteServices, "current" | "freshness">): PageHandler =>
+  async (visit): Promise<PageContent | Redirect> => {
+    if (visit.query.size > 0) return { location: formerView(visit.query) };
+    const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    const { status } = await freshness.fullReport();
+    const market = await marketOf(visit, asOf, status !== "fresh");
+    return {
+      title: "Know what a car is worth",
+      look: "home",
+      top: <Hero market={market} />,
+      body: (
+        <>
+          <MissingParts missing={visit.requests.missing} />
+          <Numbers market={market} />
+          <Gates market={market} visitor={visit.visitor} />
+        </>
+      ),
+    };
   };
+
+/** Returns the address of a view of the former explorer, whose charts are the market's. */
+export function formerView(query: URLSearchParams): string {
+  const {
+    layout,
+    chart: _,
+    by: __,
+    period: ___,
+    shade: ____,
+    change: _____,
+    unrated: ______,
+    ...filters
+  } = Object.fromEntries(query);
+  if (layout === "charts") return viewPath(filters, "/market");
+  return viewPath({ ...filters, ...(layout === "table" ? { view: "table" } : {}) });
+}
+
+const hrefs = {
+  usedMedian: viewPath({ inventory_type: "used,certified" }),
+  great: viewPath({ value_rating: "great" }),
+  medianDays: "/market",
 };
 
-async function marketOf({ requests }: PageVisit): Promise<Market> {
-  const fields = [...cardFields, "price_to_value"].join();
+/** Returns the filters of cars whose last change of price was a cut, on a day. */
+const cheaperSince = (day: string): ViewParameters => ({ price_changed_after: day, min_price_drops: "1" });
+
+async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Market> {
+  const zip = context.cookies.get(nearCookie) ?? "";
+  const near: ViewParameters = /^\d{5}$/.test(zip) ? { postal_code: zip, radius: String(nearMiles) } : {};
   const facets = "inventory_type,value_rating,price,days_on_market";
-  const [all, used, found] = await Promise.all([
-    requests.loadPart("numbers of the market", () => requests.call("getFacets", { facets })),
+  const fields = cardFields.join();
+  const search = (filters: ViewParameters, query: ViewParameters) => () =>
+    requests.call("searchListings", { ...filters, ...query });
+  // The first request decides whether the account may see the page.
+  const all = await requests.call("getFacets", { facets });
+  const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
     ),
-    requests.loadPart("best prices", () =>
-      requests.call("searchListings", {
-        ...{ sort: "value", value_rating: "great", inventory_type: "used,certified", fields },
-        limit: String(parkedMax),
-      }),
+    requests.loadPart("number of dealers", () => requests.call("searchDealers", { limit: "1" })),
+    requests.loadPart("cheaper cars", search(cheaperSince(asOf), { fields: "id", limit: "1" })),
+    requests.loadPart(
+      "best prices",
+      search({ ...near, value_rating: "great" }, { sort: "value", fields, limit: String(parkedMax) }),
     ),
+    zipPlace(requests, near),
   ]);
-  return { all: all?.data, used: used?.data, cars: found?.data ?? [] };
+  return {
+    all: all.data,
+    used: used?.data,
+    dealers: dealers?.pagination.total,
+    cheaper: cheaper?.pagination.total,
+    best,
+    near,
+    place,
+    asOf,
+    isOld,
+  };
 }
 
 const countOf = (facets: Facets | undefined, facet: string, ...values: readonly string[]): number | undefined =>
@@ -65,84 +140,111 @@ const countOf = (facets: Facets | undefined, facet: string, ...values: readonly 
     ?.filter(({ value }) => values.includes(String(value)))
     .reduce((sum, bucket) => sum + bucket.count, 0);
 
-const Hero = ({ market: { all, cars } }: { readonly market: Market }): JSX.Element => (
-  <section class="hero">
-    <div class="frame top">
-      <h1>
-        Know what a car <em>is worth.</em>
-      </h1>
-      <p class="lede">
-        {all === undefined ? "Cars" : `${count(all.total)} cars`}, each judged against similar ones. Ask in your own
-        words.
-      </p>
-      <FindBox look="hero" placeholder="used awd suv under 25k near 98402" />
-      <p class="tries">
-        <span>Try</span>
-        {examples.map((words) => (
-          <a key={words} href={`/find?${new URLSearchParams({ q: words })}`}>
-            {words}
-          </a>
-        ))}
-      </p>
-    </div>
-    {cars.length === 0 ? null : <Street cars={cars} great={countOf(all, "value_rating", "great")} />}
-  </section>
-);
+/** Returns the numbers of the market, as its sentences need them. */
+const numbersOf = ({ all, used, dealers, cheaper, asOf, isOld }: Market): MarketToday => ({
+  cars: all.total,
+  dealers,
+  rated: countOf(all, "value_rating", "great", "good", "fair", "high"),
+  used: countOf(all, "inventory_type", "used", "certified"),
+  new: countOf(all, "inventory_type", "new"),
+  usedMedian: used?.stats.price?.median,
+  great: countOf(all, "value_rating", "great"),
+  cheaper,
+  medianDays: all.stats.days_on_market?.median,
+  isOld,
+  day: asOf,
+  hrefs: { ...hrefs, cheaper: viewPath(cheaperSince(asOf)) },
+});
+
+const Hero = ({ market }: { readonly market: Market }): JSX.Element => {
+  const { context = [] } = frontVerdict(numbersOf(market));
+  return (
+    <section class="hero">
+      <div class="frame top">
+        <h1>
+          Know what a car <em>is worth.</em>
+        </h1>
+        <p class="lede">
+          <Words sentence={context} />
+        </p>
+        <FindBox look="hero" placeholder="used awd suv under 25k near 98402" />
+        <p class="tries">
+          <span>Try</span>
+          {examples.map((words) => (
+            <a key={words} href={`/find?${new URLSearchParams({ q: words })}`}>
+              {words}
+            </a>
+          ))}
+        </p>
+      </div>
+      {market.best === undefined || market.best.data.length === 0 ? null : (
+        <Street market={market} best={market.best} />
+      )}
+    </section>
+  );
+};
 
 interface StreetProps {
-  readonly cars: readonly CardListing[];
-  readonly great: number | undefined;
+  readonly market: Market;
+  readonly best: AnswerOf<"searchListings">;
 }
 
 /** The best prices, parked in a row. */
-const Street = ({ cars, great }: StreetProps): JSX.Element => (
-  <div class="street">
-    <div class="frame">
-      <div class="head">
-        <h2>Today's best prices</h2>
-        <a href="/shop?value_rating=great&sort=value">All {count(great)} great prices</a>
-      </div>
-      <ul class="lane">
-        {cars.map((car) => (
-          <li key={car.id}>
-            <a href={`/listings/${car.id}`}>
-              <CarDrawing car={car} />
-              <span class="tag">
-                <b>{dollars(car.price)}</b>
-                <Saving car={car} />
-              </span>
-              <span class="nm">{carName(car)}</span>
-              <span class="wh">{[count(car.miles, " mi"), plainWords(car.city, car.state)].join(" · ")}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </div>
-  </div>
-);
-
-const Saving = ({ car: { price, market_value: value } }: { readonly car: CardListing }): JSX.Element | null =>
-  price == null || value == null || price >= value ? null : <span class="save">{dollars(value - price)} less</span>;
-
-/** Four numbers of the market, each a link to its rows. */
-const Numbers = ({ market: { all, used } }: { readonly market: Market }): JSX.Element => {
-  const numbers = [
-    ["/shop?inventory_type=used,certified", dollars(used?.stats.price?.median), "half of the used cars cost less"],
-    ["/shop?value_rating=great&sort=value", count(countOf(all, "value_rating", "great")), "great prices today"],
-    ["/shop?min_price_drops=1", count(all?.total), "cars for sale"],
-    ["/market", amountOf(all?.stats.days_on_market?.median, "day"), "typical time on the lot"],
-  ] as const;
+const Street = ({ market, best: { data, pagination } }: StreetProps): JSX.Element => {
+  const { postal_code: zip } = market.near;
+  const place = market.place ?? (zip === undefined ? undefined : `ZIP code ${zip}`);
   return (
-    <div class="four">
-      {numbers.map(([path, value, words]) => (
-        <a key={words} href={path}>
-          <b>{value}</b>
-          <span>{words}</span>
-        </a>
-      ))}
+    <div class="street">
+      <div class="frame">
+        <div class="head">
+          <h2>{bestPricesTitle({ day: market.asOf, isOld: market.isOld }, place)}</h2>
+          <a href={viewPath({ ...market.near, value_rating: "great" })}>
+            {allGreatPrices(pagination.total, zip === undefined ? undefined : nearMiles)}
+          </a>
+        </div>
+        <ul class="lane">
+          {data.map((car) => (
+            <li key={car.id}>
+              <a href={`/listings/${car.id}`}>
+                <CarDrawing car={car} />
+                <span class="tag">
+                  <b>{dollars(car.price)}</b>
+                  <Saving car={car} />
+                </span>
+                <span class="nm">{carName(car)}</span>
+                <span class="wh">{[count(car.miles, " mi"), whereOf(car)].join(" · ")}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
     </div>
   );
 };
+
+const whereOf = ({ city, state, distance_miles: miles }: CardListing): string =>
+  miles == null ? plainWords(city, state) : plainWords(city, count(Math.round(miles), " mi"));
+
+const Saving = ({ car }: { readonly car: CardListing }): JSX.Element | null => {
+  const difference = cardDifference(car);
+  return difference === undefined ? null : <span class="save">{difference}</span>;
+};
+
+/** Four numbers of the market, each a link to its rows. */
+const Numbers = ({ market }: { readonly market: Market }): JSX.Element => (
+  <div class="four">
+    {frontFacts(numbersOf(market)).map(({ value: [part], label }) =>
+      part === undefined || typeof part === "string" ? null : (
+        <a key={part.text} href={part.href ?? "/shop"}>
+          <b>{part.text}</b>
+          <span>
+            <Words sentence={label} />
+          </span>
+        </a>
+      ),
+    )}
+  </div>
+);
 
 const Gates = ({ market, visitor }: { readonly market: Market; readonly visitor: Visitor }): JSX.Element => (
   <div class="gates">
@@ -150,7 +252,7 @@ const Gates = ({ market, visitor }: { readonly market: Market; readonly visitor:
       <a key={link.path} class={`gate ${tints[link.door]}`} href={link.path}>
         <Icon name={link.icon} />
         <b>{link.text}</b>
-        <span>{wordsOf(link, market.all)}</span>
+        <span>{link.door === "shop" ? shopDoor(numbersOf(market)) : gateWords[link.door]}</span>
       </a>
     ))}
   </div>
@@ -164,10 +266,3 @@ const gateWords: Readonly<Record<DoorLink["door"], string>> = {
   operate: "What came this morning, revenue, accounts",
   account: "Credit, keys and saved searches",
 };
-
-function wordsOf({ door }: DoorLink, facets: Facets | undefined): string {
-  const used = countOf(facets, "inventory_type", "used", "certified");
-  const fresh = countOf(facets, "inventory_type", "new");
-  if (door !== "shop" || used === undefined || fresh === undefined) return gateWords[door];
-  return `${count(used)} used and ${count(fresh)} new cars, the best prices first`;
-}

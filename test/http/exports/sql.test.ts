@@ -311,3 +311,13 @@ test("no statement changes the lake, or reads a file beside it", { skip: skipInS
     assert.equal((await run(sql)).status, 400, sql);
   assert.equal(await readFile(join(lake, "CURRENT"), "utf8"), manifest);
 });
+
+test("a result has 1,000,000 rows, and no row more", { skip: skipInShortRun }, async () => {
+  const rowsMax = 1_000_000;
+  const sent = { query: "?format=parquet" };
+  const most = await run(`SELECT 1::TINYINT AS a FROM range(${rowsMax})`, undefined, sent);
+  assert.deepEqual([most.status, most.headers.get("X-Total-Count")], [200, String(rowsMax)]);
+  const more = await run(`SELECT 1::TINYINT AS a FROM range(${rowsMax + 1})`, undefined, sent);
+  assert.equal(more.status, 400);
+  assert.match(JSON.stringify(more.body), /Too many rows: expected at most 1000000\./);
+});

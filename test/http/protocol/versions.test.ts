@@ -9,6 +9,7 @@ import { currentVersion, manifestPath } from "../../../src/lake/manifest.ts";
 import { PinnedVersions } from "../../../src/serving/kept-versions.ts";
 import { LakeVersion } from "../../../src/serving/lake-version.ts";
 import { eventually } from "../../support/eventually.ts";
+import { skipInShortRun } from "../../support/extent.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
@@ -237,6 +238,17 @@ test("a request for a version waits for its turn, and is refused if none comes",
   assert.deepEqual(closed, ["a"], "its own");
   for (const end of ends.values()) end();
   await Promise.all(uses);
+  pinned.close();
+});
+
+test("a version that its account has left unused for 5 seconds is closed for another account", {
+  skip: skipInShortRun,
+}, async () => {
+  const { pinned, closed, read } = openPinned();
+  for (const name of ["a", "b", "c", "d"]) await read(`account of ${name}`, name);
+  await assert.rejects(read("fifth", "e"), { code: "overloaded" }, "after 3 seconds");
+  await read("fifth", "e");
+  assert.deepEqual(closed, ["a"]);
   pinned.close();
 });
 

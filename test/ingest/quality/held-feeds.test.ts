@@ -219,7 +219,7 @@ test("a rejected feed is none of the collapsed feeds in a row, also after a day 
   const unconfirmed = data.steps.find(({ event }) => event === "unconfirmed");
   assert.equal(unconfirmed?.text, "The feed of South is held because an operator rejected it; the claim stands.");
   const issues =
-    "SELECT outcome, reason, count(*)::INTEGER AS n FROM rejects WHERE delivery_date = '2026-03-02' GROUP BY ALL ORDER BY reason";
+    "SELECT outcome, reason, count(*)::INTEGER AS n FROM rejects WHERE delivery_date = '2026-03-02' AND outcome IN ('held', 'collapsed') GROUP BY ALL ORDER BY reason";
   assert.deepEqual(await queryLake(replayed, issues), [
     { outcome: "held", reason: "an operator rejected the feed", n: 3 },
     { outcome: "held", reason: "the prices of the feed collapsed", n: 12 },
@@ -275,7 +275,7 @@ test("a decision outlasts a write that was killed, and a malformed one is an err
 
 test("the problems of a day name the dealer, the files of the feed and its rows", async (scope) => {
   const version = await openVersion(scope, heldLake);
-  const { problems } = await feedOverview(version, { weeks: 4, dealers: undefined, dealer: undefined, day: undefined });
+  const { problems } = await feedOverview(version, 10);
   assert.deepEqual(
     problems.map(({ name, state, files }) => [name, state, files]),
     [
@@ -283,17 +283,14 @@ test("the problems of a day name the dealer, the files of the feed and its rows"
       ["South", "held", [{ file: "inventory.csv", firstRow: 13, rows: 3 }]],
     ],
   );
-  const [issue] = await version.feeds.issues(days[1]);
+  const issue = (await version.feeds.issues(days[1])).find(({ outcome }) => outcome === "held");
   assert.ok(issue);
   const rows = await version.feeds.rowsOfIssue(days[1], issue, 2);
   assert.deepEqual(
-    [issue.outcome, rows.map(({ row, vin }) => [row, vin])],
+    rows.map(({ row, vin }) => [row, vin]),
     [
-      "held",
-      [
-        [1, vinOf(2)],
-        [2, vinOf(3)],
-      ],
+      [1, vinOf(2)],
+      [2, vinOf(3)],
     ],
   );
 });

@@ -14,7 +14,7 @@ import {
   withAccountsFile,
   withNewAccountsFile,
 } from "../../accounts-file.ts";
-import { countParser, urlParser } from "../../option-parsers.ts";
+import { integerParser, urlParser } from "../../option-parsers.ts";
 import { printResult } from "../../print.ts";
 import { type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountCommand, accountRow, accountsFileCommand, changeCommand, declaredCommand } from "./change-command.ts";
@@ -99,7 +99,7 @@ const show = (): Command =>
 
 const logSettings = {
   account: { flags: "--account <id>", help: "only changes of this account" },
-  limit: { flags: "--limit <n>", default: 100, parse: countParser, help: "number of changes" },
+  limit: { flags: "--limit <n>", default: 100, parse: integerParser(100_000, 1), help: "number of changes" },
 } as const satisfies SettingRows;
 
 const log = (): Command =>

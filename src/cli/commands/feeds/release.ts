@@ -5,14 +5,14 @@
 import { basename } from "node:path";
 import { Command } from "commander";
 import { textIn } from "../../../base/json.ts";
-import { printable, UserError } from "../../../base/user-error.ts";
+import { printable, UsageError, UserError } from "../../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
 import type { FeedDecision } from "../../../lake/feed-decisions.ts";
 import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
 import type { QualitySource } from "../../../query/quality/quality.ts";
 import { FeedRecords } from "../../../serving/feed-records.ts";
 import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../../sources/held-feeds.ts";
-import { dayParser, pathParser } from "../../option-parsers.ts";
+import { pathParser } from "../../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
 const undoSetting = {
@@ -68,32 +68,28 @@ export const rejectCommand = (): Command =>
 
 const correctSettings = {
   ...decisionSettings,
-  queue: { flags: "--queue <dir>", help: "the queue that ingested the feed", isRequired: true },
-  day: {
-    flags: "--day <YYYY-MM-DD>",
-    parse: dayParser,
-    help: "day of the feed (default: that of the dealer's last feed)",
-  },
+  queue: { flags: "--queue <dir>", help: "the queue that ingested the feed" },
+  file: { flags: "--file <name>", help: "name of the replaced file in the delivery, such as source/dealer/stock.csv" },
+  with: { flags: "--with <file>", help: "the new file", parse: pathParser },
 } as const satisfies SettingRows;
 
 export const correctCommand = (): Command =>
   addSettings(new Command("correct"), correctSettings)
     .description(
-      "Correct a feed that is held: another file replaces the one that it came in. The next `carquet ingest --queue` replays the lake from its day.",
+      "Correct a feed that is held: the file --with replaces the one in which it came. The next `carquet ingest --queue` replays the lake from its day.",
     )
     .argument("<dealer>", "id of the dealer")
-    .argument("<file>", "name of the replaced file in the delivery, such as source/dealer/stock.csv")
-    .argument("<path>", "the new file", pathParser)
-    .action((dealer: string, file: string, path: string, settings: ValuesOf<typeof correctSettings>) => {
-      const { lake, queue, day, undo } = settings;
+    .argument("[day]", "day of the feed, YYYY-MM-DD (default: that of the dealer's last feed)")
+    .action((dealer: string, day: string | undefined, settings: ValuesOf<typeof correctSettings>) => {
+      const { lake, queue, file, with: path, undo } = settings;
       return withPublishedRecords({ lake, day }, async ({ feeds, manifest: { as_of } }) => {
         const feed = { dealer_id: dealer, day: day ?? (await lastDayOf(feeds, dealer, as_of)) };
         if (undo === true) return printUndone(await undoDecision({ lake, queue }, feed));
+        if (file === undefined || path === undefined)
+          throw new UsageError("Missing --file or --with: expected the replaced file and the new one.");
         const correction = { file, name: basename(path), path, at: new Date() };
         await correctHeldFeed({ lake, queue }, feeds, feed, correction);
-        process.stdout.write(
-          `The next ingest of ${queue} replays the lake from ${feed.day} with ${path} as ${file}.\n`,
-        );
+        process.stdout.write(`The next ingest of the queue replays the lake from ${feed.day} with ${path}.\n`);
       });
     });
 

@@ -1,4 +1,5 @@
 /** Sums over the listings of each value and day, added up over the indexes of many months. */
+import { forEachInTurns } from "../../../base/concurrency.ts";
 import type { LevelRequest } from "../../../listing/source.ts";
 import { compareValues } from "../../../listing/values.ts";
 import { unknownId } from "../build.ts";
@@ -14,13 +15,6 @@ export interface Series {
   readonly idsIn: ReadonlyMap<Dictionary, readonly number[]>;
 }
 
-interface OpenSeries extends Omit<Series, "sums"> {
-  value: string;
-  /** By how much each sum grows on each requested day: the number of listings, and the others once the series is chosen. */
-  readonly changes: Float64Array[];
-  readonly idsIn: Map<Dictionary, number[]>;
-}
-
 /** Vectors of ids, of days, and of by how much each sum grows from then on, or shrinks. */
 interface Changes {
   readonly dictionary: Dictionary;
@@ -31,98 +25,117 @@ interface Changes {
 }
 
 export class SeriesSums {
-  private readonly series = new Map<string, OpenSeries>();
-  /** The changes of each id that has occurred in a dictionary. */
-  private readonly known = new Map<Dictionary, (readonly Float64Array[])[]>();
+  private readonly numbers = new Map<string, number>();
+  /** The value of each series. */
+  private readonly values: string[] = [];
+  /** The series of each id that has occurred in a dictionary. */
+  private readonly known = new Map<Dictionary, number[]>();
+  /** By how much the number of listings grows on each requested day, series by series: an array for each would be most of the work of thousands. */
+  private listings = new Float64Array(0);
   private readonly added: Changes[] = [];
 
-  constructor(private readonly request: Pick<LevelRequest, "days" | "attribute" | "limit">) {}
+  private readonly width: number;
 
-  /** Adds listings: vectors of ids, of the first day and of the day after the last on which each counts. `stepOf` numbers the days. */
-  addRows(
-    dictionary: Dictionary,
-    [ids = none, from = none, to = none]: readonly Int32Array[],
-    stepOf: (day: number) => number,
-  ): void {
-    for (let at = 0; at < ids.length; at += 1) {
-      const [changes] = this.changesOf(dictionary, ids[at] as number) ?? [];
-      if (changes === undefined) continue;
-      const begin = stepOf(from[at] as number);
-      const end = stepOf(to[at] as number);
-      changes[begin] = (changes[begin] as number) + 1;
-      changes[end] = (changes[end] as number) - 1;
-    }
+  constructor(private readonly request: Pick<LevelRequest, "days" | "attribute" | "limit">) {
+    this.width = request.days.length + 1;
   }
 
   /** Adds the numbers of listings. The other sums wait for the series to be chosen: an attribute may have many times more values. */
   addChanges(changes: Changes): void {
-    this.add(changes, 0);
     this.added.push(changes);
+    this.forEach(changes, 0, (series, step, by) => {
+      const at = series * this.width + step;
+      this.listings[at] = (this.listings[at] as number) + by;
+    });
   }
 
   /** Returns the series with the most listings over all days, the largest first; ties go by value. */
-  mostFrequent(): readonly Series[] {
+  async mostFrequent(): Promise<readonly Series[]> {
     const { attribute, limit } = this.request;
     const order = attribute === undefined ? () => 0 : compareValues(attribute);
-    const totals = [...this.series.values()].map((series) => ({ series, total: totalOf(series) }));
+    const totals = Float64Array.from(this.values, (_, series) => totalOf(this.listingsOf(series)));
     // Comparing the values of thousands of series takes longer than all else.
-    const sorted = Float64Array.from(totals, ({ total }) => total).sort();
-    const chosen = totals
-      .filter(({ total }) => total > 0 && total >= (sorted.at(-limit) ?? 0))
-      .sort((one, other) => other.total - one.total || order(one.series.value, other.series.value))
-      .slice(0, attribute === undefined ? 1 : limit)
-      .map(({ series }) => series);
-    this.addOthers(chosen);
-    return chosen.map(({ changes, ...series }) => ({ ...series, sums: changes.map(addedUp) }));
+    const least = totals.slice().sort().at(-limit) ?? 0;
+    const totalAt = (series: number): number => totals[series] as number;
+    const valueAt = (series: number): string => this.values[series] as string;
+    const chosen = [...totals.keys()]
+      .filter((series) => totalAt(series) > 0 && totalAt(series) >= least)
+      .sort((one, other) => totalAt(other) - totalAt(one) || order(valueAt(one), valueAt(other)))
+      .slice(0, attribute === undefined ? 1 : limit);
+    const others = await this.othersOf(chosen);
+    const idsIn = this.idsOf(chosen);
+    return chosen.map((series, rank) => {
+      const sums = [this.listingsOf(series), ...(others.get(series) ?? [])].map(addedUp);
+      return { key: valueAt(series).toLowerCase(), value: valueAt(series), sums, idsIn: idsIn[rank] ?? new Map() };
+    });
   }
 
-  private addOthers(chosen: readonly OpenSeries[]): void {
-    const width = this.added[0]?.vectors.length ?? 0;
-    for (let index = 1; index < width - identifying; index += 1) {
-      for (const { changes } of chosen) changes.push(this.noChanges());
-      for (const added of this.added) this.add(added, index);
+  /** Returns the ids of some series in each dictionary. */
+  private idsOf(chosen: readonly number[]): readonly Map<Dictionary, number[]>[] {
+    const found = chosen.map(() => new Map<Dictionary, number[]>());
+    const ranks = new Map(chosen.map((series, rank) => [series, rank]));
+    for (const [dictionary, known] of this.known) {
+      for (const ids of found) ids.set(dictionary, []);
+      known.forEach((series, id) => void found[ranks.get(series) ?? -1]?.get(dictionary)?.push(id));
     }
+    return found;
   }
 
-  /** Adds one of the sums, of the series that have it. */
-  private add({ dictionary, vectors: [ids = none, days = none, ...sums], stepOf, sign }: Changes, index: number): void {
-    const by = sums[index] ?? none;
-    for (let at = 0; at < by.length; at += 1) {
-      const changes = this.changesOf(dictionary, ids[at] as number)?.[index];
-      if (changes === undefined) continue;
-      const step = stepOf(days[at] as number);
-      changes[step] = (changes[step] as number) + sign * (by[at] as number);
-    }
+  /** Returns by how much each of the other sums of some series grows on each day. */
+  private async othersOf(chosen: readonly number[]): Promise<ReadonlyMap<number, readonly Float64Array[]>> {
+    const indexes = [...(this.added[0]?.vectors.keys() ?? [])]
+      .slice(identifying + 1)
+      .map((index) => index - identifying);
+    const others = new Map(chosen.map((series) => [series, indexes.map(() => new Float64Array(this.width))]));
+    await forEachInTurns(this.added, (changes) => {
+      for (const [at, index] of indexes.entries())
+        this.forEach(changes, index, (series, step, by) => {
+          const sums = others.get(series)?.[at];
+          if (sums !== undefined) sums[step] = (sums[step] as number) + by;
+        });
+    });
+    return others;
   }
 
-  private noChanges(): Float64Array {
-    return new Float64Array(this.request.days.length + 1);
-  }
-
-  /** Returns the changes of a value; undefined if it is unknown. */
-  private changesOf(dictionary: Dictionary, id: number): readonly Float64Array[] | undefined {
-    if (id === unknownId && this.request.attribute !== undefined) return undefined;
+  /** Passes by how much one of the sums grows to `add`, with the series and the requested day. */
+  private forEach(
+    { dictionary, vectors: [ids = none, days = none, ...sums], stepOf, sign }: Changes,
+    index: number,
+    add: (series: number, step: number, by: number) => void,
+  ): void {
     const known = this.known.get(dictionary) ?? [];
     this.known.set(dictionary, known);
-    known[id] ??= this.openSeries(dictionary, id).changes;
-    return known[id];
+    const by = sums[index] ?? none;
+    for (let at = 0; at < by.length; at += 1) {
+      const id = ids[at] as number;
+      if (id === unknownId && this.request.attribute !== undefined) continue;
+      known[id] ??= this.open(dictionary, id);
+      add(known[id], stepOf(days[at] as number), sign * (by[at] as number));
+    }
   }
 
-  private openSeries(dictionary: Dictionary, id: number): OpenSeries {
-    const { attribute } = this.request;
-    const value = attribute === undefined ? "" : dictionary.valueOf(id);
+  private listingsOf(series: number): Float64Array {
+    return this.listings.subarray(series * this.width, (series + 1) * this.width);
+  }
+
+  /** Returns the series of a value. */
+  private open(dictionary: Dictionary, id: number): number {
+    const value = this.request.attribute === undefined ? "" : dictionary.valueOf(id);
     const key = value.toLowerCase();
-    const changes = [this.noChanges()];
-    const series = this.series.get(key) ?? { key, value, changes, idsIn: new Map<Dictionary, number[]>() };
-    if (value < series.value) series.value = value;
-    series.idsIn.set(dictionary, [...(series.idsIn.get(dictionary) ?? []), id]);
-    this.series.set(key, series);
+    const series = this.numbers.get(key) ?? this.values.length;
+    this.numbers.set(key, series);
+    const known = this.values[series];
+    if (known === undefined || value < known) this.values[series] = value;
+    const before = this.listings;
+    if (this.values.length * this.width <= before.length) return series;
+    this.listings = new Float64Array(2 * this.values.length * this.width);
+    this.listings.set(before);
     return series;
   }
 }
 
 /** Returns the number of listings over all days. */
-function totalOf({ changes: [listings = new Float64Array()] }: OpenSeries): number {
+function totalOf(listings: Float64Array): number {
   let total = 0;
   const days = listings.length - 1;
   for (let day = 0; day < days; day += 1) total += (listings[day] as number) * (days - day);

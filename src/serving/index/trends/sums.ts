@@ -5,12 +5,9 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { meanOf } from "../../../listing/aggregates.ts";
 import type { Level, LevelRequest, Statistic } from "../../../listing/source.ts";
-import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
+import { withTokens } from "../where.ts";
 import { contextOf, type IndexedDays, isDaily, rowsOn, rowsOnDay } from "./rows.ts";
 import { type Series, SeriesSums } from "./series-sums.ts";
-
-/** Up to this many rows, filtered matches are fetched and counted in memory, in half the time for a model. Above it, DuckDB counts. */
-const fetchedRows = 2_000_000;
 
 /** Sums up the matches by value on each day, `statistics` as means. Returns the values with the most matches. */
 export async function sumSeries(
@@ -18,23 +15,9 @@ export async function sumSeries(
   engine: Engine,
   request: LevelRequest,
 ): Promise<readonly Series[]> {
-  const { filters, statistics } = request;
   const sums = new SeriesSums(request);
-  const rows = indexed.reduce((sum, of) => sum + contextOf(of).rows, 0);
-  const isFetched = rows <= fetchedRows && filters.length > 0 && statistics.length === 0 && !isDaily(request);
-  const add = isFetched ? addFetched : addGrouped;
-  await Promise.all(indexed.map((of) => add(of, engine, request, sums)));
+  await Promise.all(indexed.map((of) => addGrouped(of, engine, request, sums)));
   return sums.mostFrequent();
-}
-
-async function addFetched(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {
-  const context = contextOf(of);
-  const { matches } = compileFilters(request.filters, context);
-  if (matches === "never") return;
-  const rows = sql`SELECT ${idOf(request.attribute)} AS id, valid_from, valid_to ${overMatches(matches, context)}`;
-  const stepOf = stepsOf(of, request);
-  const parts = await engine.vectors(withTokens(rows, request.attribute, context));
-  await forEachInTurns(parts, (part) => sums.addRows(context.dictionary, part, stepOf));
 }
 
 async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {

@@ -6,7 +6,8 @@ import { operations } from "../../../contract/document.ts";
 import type { ConsentRequest, RenderOAuthError } from "../../../http/oauth/authorization-server.ts";
 import { consentPath } from "../../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import { Facts } from "../../shell/blocks.tsx";
+import { Button } from "../../components/button.tsx";
+import { Spec } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 import { usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
@@ -65,10 +66,10 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
   const { clientName, clientHost, redirectUri, scopes } = request;
   return (
     <>
-      <p class="lead">
+      <p class="lede">
         {clientName === "" ? "An agent without a name" : <b>{clientName}</b>} asks to use this service on your account.
       </p>
-      <Facts
+      <Spec
         facts={[
           ["Name", `${clientName === "" ? "none" : clientName} (chosen by the agent, not verified)`],
           ["Published by", clientHost ?? "unknown: the agent registered itself"],
@@ -78,29 +79,29 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
       />
       <h2>It may</h2>
       <Scopes scopes={scopes} />
-      <p class="muted">
-        Your spend cap and rate limits apply. You can disconnect it at any time, in the dashboard under “Connected
-        agents”. Allow only what you have just started yourself.
+      <p class="mute">
+        Your monthly limit and rate limits apply. You can disconnect it at any time, among the keys of your account.
+        Allow only what you have just started yourself.
       </p>
-      <Form visitor={visitor} action={`${consentPath}/${id}`} class="inline">
-        <button type="submit" name="answer" value="allow" class="btn prime">
+      <Form visitor={visitor} action={`${consentPath}/${id}`} class="line">
+        <Button look="main" name="answer" value="allow">
           Allow
-        </button>
-        <button type="submit" name="answer" value="decline">
+        </Button>
+        <Button name="answer" value="decline">
           Decline
-        </button>
+        </Button>
       </Form>
     </>
   );
 };
 
 const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
-  <ul class="stack">
+  <ul class="form">
     {scopes.map((scope) => (
       <li key={scope}>
         {descriptions[scope]}
         <br />
-        <small class="muted">
+        <small class="mute">
           <code>{scope}</code>, {priceOf(scope)}
         </small>
       </li>

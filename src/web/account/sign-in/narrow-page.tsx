@@ -1,5 +1,8 @@
-/** Pages with one narrow sheet, and the forms that need no session. */
+/** Pages with one narrow column below a car on the road, and the forms that need no session. */
 import type { ComponentChildren, JSX } from "preact";
+import { Button } from "../../components/button.tsx";
+import { Note } from "../../components/sheet.tsx";
+import { CarDrawing } from "../../drawings/car-drawing.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 
 interface NarrowPage {
@@ -15,6 +18,11 @@ export const narrowPage = (
 ): PageContent => ({
   title,
   status,
+  top: (
+    <div class="road">
+      <CarDrawing car={roadCar} />
+    </div>
+  ),
   body: (
     <section class="narrow">
       <h1>{heading}</h1>
@@ -23,13 +31,12 @@ export const narrowPage = (
   ),
 });
 
+/** The car on the road above the sheet. */
+const roadCar = { model: "Golf", exterior_color: "teal", base_exterior_color: "Blue", vin: "sign-in" };
+
 /** Says why an earlier attempt failed. */
 export const FailureNote = ({ message }: { readonly message: string | undefined }): JSX.Element | null =>
-  message === undefined ? null : (
-    <p class="note warn" role="alert">
-      {message}
-    </p>
-  );
+  message === undefined ? null : <Note isAlert>{message}</Note>;
 
 interface PublicFormProps {
   readonly action: string;
@@ -40,13 +47,11 @@ interface PublicFormProps {
 }
 
 export const PublicForm = ({ action, hidden, button, children }: PublicFormProps): JSX.Element => (
-  <form class="stack" method="post" action={action}>
+  <form class="form" method="post" action={action}>
     {Object.entries(hidden).map(([name, value]) => (
       <input key={name} type="hidden" name={name} value={value} />
     ))}
     {children}
-    <button type="submit" class="btn prime">
-      {button}
-    </button>
+    <Button look="main">{button}</Button>
   </form>
 );

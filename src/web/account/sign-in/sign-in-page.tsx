@@ -34,14 +34,16 @@ interface SignInProps {
 
 const formPage = (status: number, { isDemoOffered, message, ...form }: SignInProps): PageContent =>
   narrowPage(
-    { title: "Sign in", heading: "Carquet", status },
+    { title: "Sign in", heading: "Know what a car is worth.", status },
     <>
-      <p class="lead">Every car for sale, and what became of it: search the market, day by day, on your own server.</p>
+      <p class="lede">
+        Every car for sale, judged against similar ones, and what became of it, day by day, on your own server.
+      </p>
       <FailureNote message={message} />
       {isDemoOffered === true ? (
         <>
           <PublicForm action="/sign-in/demo" hidden={{ next: form.target }} button="Open the demo" />
-          <p class="muted">A generated market on this machine. No password is needed.</p>
+          <p class="mute">A generated market on this machine. No password is needed.</p>
           <details>
             <summary>Sign in to another account</summary>
             <PasswordForm {...form} />
@@ -70,6 +72,6 @@ const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): J
       />
       <Field label="Password" type="password" name="password" autocomplete="current-password" required />
     </PublicForm>
-    <p class="muted">No password yet, or forgotten? The operator of this service sends you a link.</p>
+    <p class="mute">No password yet, or forgotten? The operator of this service sends you a link.</p>
   </>
 );

@@ -4,9 +4,22 @@ import { operation } from "../../../contract/document.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { type CalledId, queryString, type TextParameters } from "../../../operations/caller.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { filterTitle } from "../search/applied-filters.tsx";
-import type { SnapshotDays } from "../search/market-control.tsx";
-import { apiFilters, filterNames, listText, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { filterTitle } from "../../shop/filter-words.ts";
+import {
+  apiFilters,
+  filterNames,
+  listText,
+  readView,
+  type ViewParameters,
+  viewPath,
+  withParameters,
+} from "../../shop/view.ts";
+
+/** The first and the last day of the data. */
+export interface SnapshotDays {
+  readonly first: string;
+  readonly last: string;
+}
 
 export interface ChartSearch {
   /** Its filters, in words. */

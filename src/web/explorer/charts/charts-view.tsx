@@ -2,9 +2,14 @@
 import type { JSX } from "preact";
 import { SeriesName } from "../../charts/plot-area.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { SnapshotDays } from "../search/market-control.tsx";
-import { type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { besideValue, ChartsRequest, chartSearches, type RemainingCharts } from "./chart-searches.ts";
+import { type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
+import {
+  besideValue,
+  ChartsRequest,
+  chartSearches,
+  type RemainingCharts,
+  type SnapshotDays,
+} from "./chart-searches.ts";
 import { loadDepreciationCharts } from "./depreciation-charts.tsx";
 import { loadKeyNumbers } from "./key-numbers.tsx";
 import { loadMapCharts } from "./map-charts.tsx";

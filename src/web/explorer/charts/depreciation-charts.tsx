@@ -5,8 +5,8 @@ import type { NumbersColumn } from "../../charts/chart-figure.tsx";
 import { CurvePlot, type CurvePoint } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { amountOf, count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
-import { filterTitle } from "../search/applied-filters.tsx";
-import { listText, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { filterTitle } from "../../shop/filter-words.ts";
+import { listText, type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
 import {
   acceptedFilters,
   besidePart,

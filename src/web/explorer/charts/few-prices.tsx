@@ -4,8 +4,8 @@ import { percentText, roundAxis } from "../../charts/axis.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { PlotArea, ValueText } from "../../charts/plot-area.tsx";
 import { count, dollars, shortPrice } from "../../shell/format.ts";
-import { nameOf } from "../listing-fields.tsx";
-import { listingPath, type ViewParameters } from "../view.ts";
+import { nameOf } from "../../shop/columns.tsx";
+import { listingPath, type ViewParameters } from "../../shop/view.ts";
 import type { ListingSample } from "./vin-sample.ts";
 
 /** Fewer listings than these are drawn one by one. */

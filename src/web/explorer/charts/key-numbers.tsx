@@ -4,9 +4,8 @@ import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { supplyDays } from "../../../listing/aggregates.ts";
 import { count, day, dollars, percent } from "../../shell/format.ts";
-import type { SnapshotDays } from "../search/market-control.tsx";
-import { inventoryOf, type ViewParameters } from "../view.ts";
-import type { ChartSearch, ChartsRequest } from "./chart-searches.ts";
+import { inventoryOf, type ViewParameters } from "../../shop/view.ts";
+import type { ChartSearch, ChartsRequest, SnapshotDays } from "./chart-searches.ts";
 
 /** How many days before the day of a view its numbers are compared with. */
 export const changeDays = 30;

@@ -4,8 +4,8 @@ import { SeriesName } from "../../charts/plot-area.tsx";
 import { ShadeKey, shadeBounds, shadeOf, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count, dollars } from "../../shell/format.ts";
+import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
 import { dealerDots, findMarketDealers, type MarketDealers, placeDealers } from "../dealers/market-dealers.ts";
-import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   besidePart,
   type ChartSearch,

@@ -3,8 +3,8 @@ import type { JSX } from "preact";
 import type { TextParameters } from "../../../operations/caller.ts";
 import { HistogramPlot } from "../../charts/histogram-plot.tsx";
 import { count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
-import { facetDefinitions } from "../facets.ts";
-import { type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { facetDefinitions } from "../../shop/facets.ts";
+import { type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
 import { besidePart, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
 import { listingsColumn, SearchFigure } from "./search-figure.tsx";
 

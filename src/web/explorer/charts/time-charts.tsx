@@ -6,14 +6,14 @@ import type { TextParameters } from "../../../operations/caller.ts";
 import { timeOfDay } from "../../charts/axis.ts";
 import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortPrice } from "../../shell/format.ts";
-import type { SnapshotDays } from "../search/market-control.tsx";
-import type { ViewParameters } from "../view.ts";
+import type { ViewParameters } from "../../shop/view.ts";
 import {
   acceptedFilters,
   type ChartSearch,
   type ChartsRequest,
   headOf,
   type RemainingCharts,
+  type SnapshotDays,
 } from "./chart-searches.ts";
 import { countBeside, RangeChart, type RangeQuery } from "./range-chart.tsx";
 import { SearchFigure } from "./search-figure.tsx";

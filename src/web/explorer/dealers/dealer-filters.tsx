@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import { stateShapes } from "../../charts/us-states.ts";
 import { Icon } from "../../shell/icons.tsx";
-import { filterText, KeptFields } from "../search/applied-filters.tsx";
-import { filterNames, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { KeptFields } from "../../shop/filter-form.tsx";
+import { filterTitle } from "../../shop/filter-words.ts";
+import { filterNames, type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
 
 type Choice = readonly [value: string, text: string];
 
@@ -50,7 +51,7 @@ export const DealerFilters = ({ view }: { readonly view: ViewParameters }): JSX.
         .map((name) => (
           <a key={name} class="chip" href={viewPath(withParameters(view, { [name]: undefined }), "/dealers")}>
             <span class="vh">Remove </span>
-            {filterText(view, name)}
+            {`${filterTitle(name)} ${view[name] ?? ""}`}
             <Icon name="remove" />
           </a>
         ))}

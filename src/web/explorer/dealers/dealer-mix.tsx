@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { count } from "../../shell/format.ts";
-import { conditions, titleOf } from "../attributes.ts";
+import { conditions, titleOf } from "../../shop/attributes.ts";
+import { listText, viewPath } from "../../shop/view.ts";
 import { ratingLooks } from "../value.tsx";
-import { listText, viewPath } from "../view.ts";
 
 /** The facets of a dealer's mix. */
 export const mixFacets = ["make", "model", "body_type", "inventory_type", "value_rating"] as const;

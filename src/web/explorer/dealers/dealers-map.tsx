@@ -4,7 +4,7 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { ShadeKey, shadeBounds, shadeOf, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count } from "../../shell/format.ts";
-import { listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { listOf, type ViewParameters, viewPath, withParameters } from "../../shop/view.ts";
 import { dealerDots, type MarketDealers } from "./market-dealers.ts";
 
 interface DealersMapProps {

@@ -8,7 +8,7 @@ import { lastDays } from "../../../serving/published-day.ts";
 import type { MapDot } from "../../charts/us-map.tsx";
 import { amountOf, plainWords } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { inventoryOf } from "../view.ts";
+import { inventoryOf } from "../../shop/view.ts";
 
 /** A dealer with its name and place. */
 type PlacedDealer = AnswerOf<"searchDealers">["data"][number];

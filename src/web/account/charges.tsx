@@ -1,0 +1,259 @@
+/** Every charge and credit of an account: newest first, by key, kind and days, in pages and as CSV. */
+import { Readable } from "node:stream";
+import type { JSX } from "preact";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
+import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import { formatUsd } from "../../accounts/money.ts";
+import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
+import { isDay } from "../../base/day.ts";
+import { refuse } from "../../contract/errors.ts";
+import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
+import type { Middleware } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { Field, Select } from "../components/field.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { Table } from "../components/table.tsx";
+import { chargeText, count, shortTime, signedAmount } from "../shell/format.ts";
+import { visitorOf } from "../shell/visitor.ts";
+import { beforeIn, CursorPages } from "./cursor-pages.tsx";
+
+const pageEntries = 12;
+/** Entries that the CSV reads at once: few, because other requests wait while a chunk is encoded. */
+const chunkEntries = 500;
+/** Bytes of CSV that wait for the client. */
+const csvBufferBytes = 65_536;
+/** Credits that are summed; older ones are left out. */
+const creditsMax = 1_000;
+
+/** What the requests of each usage class do. */
+const purposes: Readonly<Record<UsageClass, string>> = {
+  listing_search: "Listing search",
+  listing_search_historical: "Search of sold or past listings",
+  listing_search_dealer_filtered: "Search of chosen dealers",
+  listing_search_dealer_filtered_historical: "Search of chosen dealers, sold or past listings",
+  dealer_inventory_search: "Search of a dealer's inventory",
+  dealer_inventory_search_historical: "Search of a dealer's inventory, sold or past listings",
+  listing_search_enriched: "Listing search with price history or options",
+  facet_counts: "Counts by attribute",
+  facet_counts_historical: "Counts by attribute, sold or past listings",
+  trend_series: "Trends over time",
+  vehicle_detail: "Look-up of a listing or VIN",
+  vehicle_detail_enriched: "Look-up with price history or options",
+  dealer_lookup: "Look-up of dealers",
+  suggestion: "Suggestions for a text",
+  comparables: "Value and comparables of a vehicle",
+  valuations: "Values of a list of vehicles",
+  depreciation: "Depreciation of a model",
+  listing_changes: "Changes since a version",
+  evidence: "Evidence of a VIN's history",
+  dealer_fit: "Fastest dealers or models",
+  listing_export: "Export of listings",
+  listing_export_historical: "Export of sold or past listings",
+  listing_export_enriched: "Export with price history or options",
+  sql_statement: "SQL",
+};
+
+const kindsOfEntries: readonly string[] = ["credits", ...Object.keys(purposes)];
+
+/** Returns what entries of a usage class, or of another kind, are for: `Listing search`, `Paid`. */
+export const purposeOf = (kind: string): string =>
+  new Map(Object.entries(purposes)).get(kind) ?? `${kind.charAt(0).toUpperCase()}${kind.slice(1).replaceAll("_", " ")}`;
+
+/** Describes how much a charge of several units is for. */
+const extentOf = ({ usageClass, units }: LedgerEntry): string | null => {
+  if (units === null || usageClass === null) return null;
+  if (usageClass === "sql_statement") return `${count(units)} s`;
+  return usageClass.startsWith("listing_export") ? `up to ${count(units * exportUnitRows)} rows` : null;
+};
+
+interface EntryTableProps {
+  readonly entries: readonly LedgerEntry[];
+  readonly keys: readonly UsedKey[];
+  /** Times of another year have their year. */
+  readonly today: string;
+}
+
+export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Element => {
+  const nameOf = (keyId: string | null): string => {
+    const key = keys.find((one) => one.keyId === keyId);
+    return key?.isWeb === true ? "these pages" : key?.name || (keyId ?? "");
+  };
+  return (
+    <Table
+      label="Charges"
+      columns={[
+        { title: "When, UTC", cell: (entry: LedgerEntry) => shortTime(entry.atMs, today) },
+        {
+          title: "What",
+          cell: (entry) => (
+            <span title={entry.kind === "charge" ? `Request ${entry.entryId}` : undefined}>
+              {[purposeOf(entry.usageClass ?? entry.kind), extentOf(entry), entry.reference, entry.note]
+                .filter((part) => part !== null)
+                .join(", ")}
+            </span>
+          ),
+        },
+        { title: "Key", cell: ({ keyId }) => nameOf(keyId) },
+        { title: "Amount", isNumber: true, cell: ({ micros, kind }) => amountOfEntry(kind, micros) },
+      ]}
+      rows={entries}
+      empty="Nothing has been charged yet."
+    />
+  );
+};
+
+/** Formats a charge as a price, and a credit with its sign. */
+const amountOfEntry = (kind: string, micros: number): string =>
+  kind === "charge" ? chargeText(-micros) : signedAmount(micros);
+
+/** A page of entries. */
+export interface Charges {
+  readonly filter: EntryFilter;
+  readonly before: number | null;
+  readonly entries: readonly LedgerEntry[];
+  /** The number of the last entry if older ones follow. */
+  readonly last: number | undefined;
+}
+
+/** Loads the page of entries that an address names. */
+export async function loadCharges(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+  query: URLSearchParams,
+): Promise<Charges> {
+  const before = beforeIn(query);
+  const filter = filterOf(query);
+  const page = { accountId, before, limit: pageEntries + 1, ...filter };
+  const found = await administration.call("listEntryPage", page);
+  const entries = found.slice(0, pageEntries);
+  return { filter, before, entries, last: found.length > pageEntries ? entries.at(-1)?.entry : undefined };
+}
+
+/** Returns what was credited to an account in all. */
+export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
+  const page = { accountId, before: null, limit: creditsMax, what: "credits" };
+  const credits = await administration.call("listEntryPage", page);
+  return credits.reduce((sum, { micros }) => sum + micros, 0);
+}
+
+const filterFields = ["what", "key", "from", "to"] as const;
+
+/** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
+function filterOf(query: URLSearchParams): EntryFilter {
+  const [what, keyId, from, to] = filterFields.map((name) => query.get(name)?.trim() || undefined);
+  for (const [parameter, value, isValid, allowed] of [
+    ["what", what, (text: string) => kindsOfEntries.includes(text), kindsOfEntries.join(", ")],
+    ["from", from, isDay, "a day such as 2026-11-19"],
+    ["to", to, isDay, "a day such as 2026-11-19"],
+  ] as const) {
+    if (value === undefined || isValid(value)) continue;
+    throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
+  }
+  return { what, keyId, from, to };
+}
+
+interface ChargesSheetProps {
+  readonly charges: Charges;
+  readonly keys: readonly UsedKey[];
+  readonly query: URLSearchParams;
+  readonly today: string;
+}
+
+export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps): JSX.Element => {
+  const { filter, before, entries, last } = charges;
+  const chosen = new URLSearchParams(
+    filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
+  );
+  return (
+    <Sheet
+      id="charges"
+      title={chosen.size === 0 ? "Every charge" : "Some charges"}
+      end={<a href={`/account/charges.csv${chosen.size === 0 ? "" : `?${chosen}`}`}>CSV</a>}
+    >
+      <EntryTable entries={entries} keys={keys} today={today} />
+      <div class="tools">
+        <CursorPages
+          label="Pages of charges"
+          path="/account"
+          query={chosen}
+          anchor="charges"
+          before={before}
+          last={last}
+        />
+        <details open={chosen.size > 0}>
+          <summary>Filter</summary>
+          <Filters keys={keys} filter={filter} />
+        </details>
+      </div>
+    </Sheet>
+  );
+};
+
+const all = ["", "All"] as const;
+
+interface FiltersProps {
+  readonly keys: readonly UsedKey[];
+  readonly filter: EntryFilter;
+}
+
+const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX.Element => (
+  <form class="line" action="/account#charges" method="get">
+    <Select
+      label="What"
+      name="what"
+      value={what}
+      options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
+    />
+    <Select
+      label="Key"
+      name="key"
+      value={keyId}
+      options={[all, ...keys.map((key) => [key.keyId, key.isWeb ? "these pages" : key.name || key.keyId] as const)]}
+    />
+    <Field label="From day, UTC" type="date" name="from" value={from} />
+    <Field label="To day" type="date" name="to" value={to} />
+    <Button>Filter</Button>
+    <Button href="/account#charges" look="quiet">
+      All charges
+    </Button>
+  </form>
+);
+
+/** Serves the entries of the visitor's account that the page with the same query has, as CSV. */
+export const chargesCsv =
+  (services: SiteServices): Middleware =>
+  async (context) => {
+    const visitor = await visitorOf(context, services, "download");
+    if (visitor === undefined) return context.redirect("/sign-in");
+    const { accountId } = visitor.identity.key;
+    const lines = csvOf(services, { accountId, ...filterOf(new URLSearchParams(context.querystring)) });
+    context.set("Content-Type", "text/csv; charset=utf-8");
+    context.set("Content-Disposition", 'attachment; filename="charges.csv"');
+    context.set("Cache-Control", "private, no-store");
+    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
+    context.res.setMaxListeners(20);
+    context.body = Readable.from(lines, { objectMode: false, highWaterMark: csvBufferBytes });
+  };
+
+const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;
+
+async function* csvOf(
+  { accounts: { administration } }: SiteServices,
+  list: Omit<EntryPage, "before" | "limit">,
+): AsyncGenerator<string> {
+  yield csvLines([columns]);
+  for (let before: number | null = null; ; ) {
+    const page = { ...list, before, limit: chunkEntries };
+    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", page);
+    yield csvLines(entries.map(csvRow));
+    const last = entries.at(-1);
+    if (entries.length < chunkEntries || last === undefined) return;
+    before = last.entry;
+  }
+}
+
+const csvRow = ({ atMs, entryId, kind, micros, usageClass, keyId, reference, note }: LedgerEntry) => [
+  ...[new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined, keyId ?? undefined],
+  ...[reference, note].map((text) => (text === null ? undefined : escapeFormula(text))),
+];

@@ -1,0 +1,288 @@
+/** The keys of an account, those of agents included: their table, new keys, whose secret is shown once, and how their holder ends one. */
+import type { ComponentChildren, JSX } from "preact";
+import { parseApiKey } from "../../accounts/keys/api-key.ts";
+import {
+  type ApiScope,
+  defaultScopes,
+  isKeyLabel,
+  keyLabelRule,
+  scopes,
+  type UsedKey,
+} from "../../accounts/keys/keys.ts";
+import { UserError } from "../../base/user-error.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { RequestContext } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { CodeBox } from "../components/code-box.tsx";
+import { Field } from "../components/field.tsx";
+import { Note, Sheet } from "../components/sheet.tsx";
+import { Table } from "../components/table.tsx";
+import { count, shortTime } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { askingPage } from "./asking-page.tsx";
+
+interface KeysSheetProps {
+  readonly keys: readonly UsedKey[];
+  readonly visitor: Visitor;
+  readonly today: string;
+}
+
+export const KeysSheet = ({ keys, visitor, today }: KeysSheetProps): JSX.Element => {
+  const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
+  const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
+  return (
+    <Sheet
+      id="keys"
+      title="Keys"
+      end={
+        <Button href="#new-key" isSmall>
+          New key
+        </Button>
+      }
+    >
+      <KeyTable label="Keys" keys={active} today={today} />
+      <NewKeyForm visitor={visitor} />
+      {revoked.length === 0 ? null : (
+        <details class="more">
+          <summary>{count(revoked.length)} revoked</summary>
+          <KeyTable label="Revoked keys" keys={revoked} today={today} />
+        </details>
+      )}
+    </Sheet>
+  );
+};
+
+interface KeyTableProps {
+  readonly label: string;
+  readonly keys: readonly UsedKey[];
+  readonly today: string;
+  readonly empty?: string;
+  /** Returns the link that ends an active key; by default, that of the account's page. */
+  readonly endOf?: (key: UsedKey) => ComponentChildren;
+}
+
+/** Keys, newest first. */
+export const KeyTable = ({ label, keys, today, empty = "No key yet.", endOf = linkToEnd }: KeyTableProps) => (
+  <Table
+    label={label}
+    columns={[
+      {
+        title: "Name",
+        cell: (key: UsedKey) => (
+          <>
+            <b>{key.isWeb ? "these pages" : key.name || "a key without a name"}</b>
+            <br />
+            {key.clientId === null ? (
+              <code title={key.keyId}>{`cq_live_${key.keyId.slice(0, 4)}…`}</code>
+            ) : (
+              <small>{hostOf(key.clientId)}</small>
+            )}
+          </>
+        ),
+      },
+      { title: "May", cell: ({ scopes: granted }) => rightsOf(granted) },
+      {
+        title: (
+          <>
+            Last used<span class="vh">, UTC</span>
+          </>
+        ),
+        cell: (key) => (key.lastUsedAtMs === null ? "never" : shortTime(key.lastUsedAtMs, today)),
+      },
+      {
+        title: <span class="vh">End</span>,
+        isNumber: true,
+        cell: (key) =>
+          key.revokedAtMs === null ? endOf(key) : <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>,
+      },
+    ]}
+    rows={keys.toReversed()}
+    empty={empty}
+  />
+);
+
+/** What a scope is for, in a word. */
+const rights: Readonly<Record<ApiScope, string>> = {
+  "inventory.read": "cars",
+  "dealers.read": "dealers",
+  "usage.read": "usage",
+  "export.read": "exports",
+  "sql.read": "SQL",
+};
+
+const rightsOf = (granted: readonly ApiScope[]): string =>
+  scopes.every((scope) => granted.includes(scope)) ? "everything" : granted.map((scope) => rights[scope]).join(", ");
+
+/** Returns the host that publishes a client, or that it registered itself. */
+const hostOf = (clientId: string): string =>
+  `agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`;
+
+const linkToEnd = (key: UsedKey): JSX.Element | null => {
+  const end = [keyEnd, agentEnd].find(({ isOf }) => isOf(key));
+  return end === undefined ? null : <a href={`${end.path}/${key.keyId}/${end.verb}`}>{end.link}</a>;
+};
+
+/** The scopes of a key unless its owner chooses others: as on the command line. */
+const chosenScopes: ReadonlySet<ApiScope> = new Set(defaultScopes);
+
+/** The form of a new key, which its button opens. */
+const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <div class="unfold" id="new-key">
+    <Form visitor={visitor} action="/account/keys" class="form">
+      <h3>New key</h3>
+      <Field label="Name" name="name" maxLength={80} placeholder="nightly sync" />
+      <fieldset class="checks">
+        <legend>It may read</legend>
+        {scopes.map((scope) => (
+          <label key={scope}>
+            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> {rights[scope]}{" "}
+            <code>{scope}</code>
+          </label>
+        ))}
+      </fieldset>
+      <span class="line">
+        <Button look="main">Create the key</Button>
+      </span>
+    </Form>
+  </div>
+);
+
+export const createVisitorKey =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ context, visitor, fields }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    const name = (fields.get("name") ?? "").trim();
+    const granted = scopes.filter((scope) => fields.getAll("scope").includes(scope));
+    if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
+    if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
+    const { json } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
+    context.cookies.set(createdKeyCookie, json.key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
+    return { location: "/account#created" };
+  };
+
+/** A new key travels to the page that shows it in a cookie, which every replica reads and the page deletes: reloading creates no second key. */
+const createdKeyCookie = "carquet-created-key";
+const createdKeyOptions = { httpOnly: true, sameSite: "strict", path: "/account", overwrite: true } as const;
+const createdKeyMaxAgeMs = 60_000;
+
+/** Returns the key that the form before has created, once. */
+export function takeCreatedKey({ cookies }: RequestContext): string | undefined {
+  const key = cookies.get(createdKeyCookie);
+  if (key !== undefined) cookies.set(createdKeyCookie, "", { ...createdKeyOptions, expires: new Date(0) });
+  return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
+}
+
+interface CreatedKeyProps {
+  readonly apiKey: string;
+  readonly keys: readonly UsedKey[];
+  readonly origin: string;
+}
+
+/** A request that a key with a scope may send. */
+const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
+  "inventory.read": "/v1/listings?limit=1",
+  "dealers.read": "/v1/dealers?limit=1",
+  "usage.read": "/v1/usage",
+};
+
+/** A key that was just created, with a request that its scopes allow. */
+export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
+  const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
+  const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
+  const name = key === undefined || key.name === "" ? "" : `“${key.name}” `;
+  return (
+    <section class="stack" id="created" aria-label="Your new key">
+      <Note>{`The key ${name}works now. Copy it: it is shown only this once.`}</Note>
+      <div class="two">
+        <CodeBox title="Key" code={apiKey} />
+        {request === undefined ? null : (
+          <CodeBox
+            title="First request"
+            code={`curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`}
+            language="shell"
+          />
+        )}
+      </div>
+    </section>
+  );
+};
+
+/** How keys of a kind are ended. */
+interface KeyEnd {
+  readonly path: "/account/keys" | "/account/agents";
+  readonly verb: "revoke" | "disconnect";
+  readonly noun: string;
+  readonly link: string;
+  readonly title: string;
+  readonly button: string;
+  readonly effect: string;
+  /** What the account's page has as `changed` afterwards. */
+  readonly changed: string;
+  isOf(key: UsedKey): boolean;
+}
+
+export const keyEnd: KeyEnd = {
+  path: "/account/keys",
+  verb: "revoke",
+  noun: "key",
+  changed: "revoked",
+  link: "Revoke",
+  title: "Revoke a key",
+  button: "Revoke the key",
+  effect: "stops working within a second, and for good.",
+  isOf: ({ clientId, isWeb }) => clientId === null && !isWeb,
+};
+
+export const agentEnd: KeyEnd = {
+  path: "/account/agents",
+  verb: "disconnect",
+  noun: "agent",
+  changed: "disconnected",
+  link: "Disconnect",
+  title: "Disconnect an agent",
+  button: "Disconnect the agent",
+  effect: "can no longer use this account within a second. To connect it again, start its sign-in again.",
+  isOf: ({ clientId }) => clientId !== null,
+};
+
+/** Asks for the confirmation that a key is to be ended. */
+export const endingPage =
+  (services: SiteServices, end: KeyEnd): PageHandler =>
+  async ({ visitor, params: { keyId = "" } }) => {
+    const { path, verb, title, button, effect, noun } = end;
+    const key = await keyOf(services, visitor.identity.key.accountId, { keyId, end });
+    if (key.revokedAtMs !== null) throw refuse("not_found", { what: `active ${noun}`, id: keyId });
+    const used = key.lastUsedAtMs === null ? "never used" : `last used ${shortTime(key.lastUsedAtMs, "")} UTC`;
+    return askingPage(
+      title,
+      { visitor, action: `${path}/${keyId}/${verb}`, button, keepPath: "/account#keys" },
+      <>
+        {key.name === "" ? "" : `“${key.name}”, `}
+        <code>{keyId}</code>, {used}, {effect}
+      </>,
+    );
+  };
+
+export const endKey =
+  (services: SiteServices, end: KeyEnd) =>
+  async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    await keyOf(services, accountId, { keyId, end });
+    await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
+    return { location: `/account?changed=${end.changed}` };
+  };
+
+/** Returns a key of an account. Refuses any other, and those of another kind, with `not_found`. */
+async function keyOf(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+  { keyId, end }: { readonly keyId: string; readonly end: KeyEnd },
+): Promise<UsedKey> {
+  const keys = await administration.call("listKeys", { accountId });
+  const key = keys.find((known) => known.keyId === keyId && end.isOf(known));
+  if (key === undefined) throw refuse("not_found", { what: end.noun, id: keyId });
+  return key;
+}

@@ -1,0 +1,227 @@
+/** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
+import type { JSX } from "preact";
+import { type Account, effectiveLimits } from "../../accounts/account.ts";
+import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import { dayOf, monthOf } from "../../accounts/clock.ts";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
+import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
+import { integerIn, type Row } from "../../base/json.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { purposeOf } from "../account/charges.tsx";
+import { Button } from "../components/button.tsx";
+import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { Table } from "../components/table.tsx";
+import { signedAmount, text, time, usd } from "../shell/format.ts";
+import { Form } from "../shell/forms.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { ChangeForms, CommandText } from "./account-changes.tsx";
+import { AuditTable } from "./log-page.tsx";
+import { StateBadge } from "./revenue-page.tsx";
+
+const path = "/operate/accounts";
+const shownEntries = 10;
+
+/** An account with all that its sheets show. */
+export interface OpenedAccount {
+  readonly account: Account;
+  readonly progress: TierProgress | null;
+  /** As `listEntries` returns them. */
+  readonly credits: readonly Row[];
+  readonly keys: readonly UsedKey[];
+  readonly entries: readonly LedgerEntry[];
+  readonly records: readonly AuditRecord[];
+}
+
+/** Reads an account. Refuses an unknown id. */
+export async function openAccount(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+): Promise<OpenedAccount> {
+  const { nowMs } = administration;
+  const page = { accountId, before: null, limit: shownEntries };
+  const [account, progress, credits, keys, entries, records] = await Promise.all([
+    administration.call("findAccount", { accountId, month: monthOf(nowMs) }),
+    administration.call("tierProgress", { accountId, day: dayOf(nowMs) }),
+    administration.call("listCredits", { accountId }),
+    administration.call("listKeys", { accountId }),
+    administration.call("listEntryPage", page),
+    administration.call("listAuditRecords", page),
+  ]);
+  if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+  return { account, progress, credits, keys, entries, records };
+}
+
+interface AccountSheetsProps {
+  readonly opened: OpenedAccount;
+  readonly visitor: Visitor;
+  readonly isChanged: boolean;
+}
+
+export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps): JSX.Element => {
+  const { account, progress, credits, keys, entries, records } = opened;
+  return (
+    <>
+      {isChanged ? <Note>The account is changed.</Note> : null}
+      <Summary account={account} progress={progress} />
+      <ChangeForms account={account} visitor={visitor}>
+        <InviteForm accountId={account.accountId} visitor={visitor} />
+      </ChangeForms>
+      <div class="two">
+        <Credits credits={credits} account={account} visitor={visitor} />
+        <Keys keys={keys} accountId={account.accountId} />
+      </div>
+      <div class="two">
+        <Sheet title="Last charges and credits" of="Times are UTC.">
+          <Table
+            label="Last charges and credits"
+            rows={entries}
+            empty="None yet."
+            columns={[
+              { title: "Time", cell: ({ atMs }) => time(atMs) },
+              {
+                title: "What",
+                cell: ({ usageClass, kind, reference, note }) =>
+                  [purposeOf(usageClass ?? kind), reference, note].filter((part) => part !== null).join(", "),
+              },
+              { title: "Amount", isNumber: true, cell: ({ micros }) => signedAmount(micros) },
+            ]}
+          />
+        </Sheet>
+        <Sheet title="Last changes" of="Times are UTC.">
+          <AuditTable records={records} />
+        </Sheet>
+      </div>
+    </>
+  );
+};
+
+const Summary = ({ account, progress }: Pick<OpenedAccount, "account" | "progress">): JSX.Element => {
+  const { capMicros, rateLimitOverride, tier } = account;
+  const { per10s, per60s } = effectiveLimits(account);
+  const missing = progress?.missing ?? [];
+  return (
+    <Sheet
+      id="account"
+      title={account.email}
+      of={
+        <>
+          <code>{account.accountId}</code>
+          {account.isOperator ? ", operator" : ""}
+          {missing.length === 0 || tier === 4 ? "" : `. Missing for tier ${tier + 1}: ${missing.join("; ")}.`}
+        </>
+      }
+      end={<a href={path}>Close</a>}
+    >
+      <Spec
+        facts={[
+          ["Balance", `${usd(account.balanceMicros)}, low below ${usd(account.lowBalanceMicros)}`],
+          ["State", <StateBadge key="state" account={account} />],
+          ["Spent this month", `${usd(account.spentMicros)}${capMicros === null ? "" : ` of ${usd(capMicros)}`}`],
+          ["Tier", `${tier}: ${per10s} in 10 s, ${per60s} in 60 s${rateLimitOverride === null ? "" : ", overridden"}`],
+        ]}
+      />
+    </Sheet>
+  );
+};
+
+const InviteForm = ({ accountId, visitor }: { readonly accountId: string; readonly visitor: Visitor }): JSX.Element => (
+  <div>
+    <Form visitor={visitor} action={`${path}/${accountId}/invite`} class="line">
+      <Button>Create an invitation</Button>
+      <Button name="kind" value="sign_in">
+        Create a sign-in link
+      </Button>
+    </Form>
+    <code class="small">carquet accounts invite --account {accountId} [--sign-in]</code>
+  </div>
+);
+
+type CreditsProps = Pick<OpenedAccount, "credits" | "account"> & { readonly visitor: Visitor };
+
+const Credits = ({ credits, ...props }: CreditsProps): JSX.Element => (
+  <Sheet
+    id="credits"
+    title="Credits and adjustments"
+    tools={
+      <>
+        <CommandText name="credits confirm" />
+        <CommandText name="credits reverse" />
+      </>
+    }
+  >
+    <Table
+      label="Credits and adjustments"
+      rows={credits.toReversed()}
+      empty="None yet."
+      columns={[
+        { title: "Time", cell: (credit) => time(integerIn(credit, "at_ms")) },
+        { title: "Kind", cell: ({ kind }) => String(kind).replaceAll("_", " ") },
+        {
+          title: "Reference and note",
+          cell: ({ reference, note }) => text([reference, note].filter((part) => part !== null).join(", ")),
+        },
+        { title: "USD", isNumber: true, cell: (credit) => signedAmount(integerIn(credit, "micros")) },
+        { title: "Payment", cell: (credit) => <Payment credit={credit} {...props} /> },
+      ]}
+    />
+  </Sheet>
+);
+
+/** The status of a paid credit, with the forms that confirm or reverse it. */
+const Payment = ({
+  credit,
+  account,
+  visitor,
+}: Omit<CreditsProps, "credits"> & { readonly credit: Row }): JSX.Element | null => {
+  if (credit.kind !== "paid") return null;
+  if (credit.reversed_at_ms !== null) return <span class="mute">reversed</span>;
+  const action = `${path}/${account.accountId}`;
+  const id = String(credit.entry_id);
+  return (
+    <div class="line">
+      {credit.confirmed_at_ms !== null ? (
+        <span class="mute">confirmed</span>
+      ) : (
+        <Form visitor={visitor} action={`${action}/credits-confirm`}>
+          <Button isSmall name="creditId" value={id}>
+            Confirm
+          </Button>
+        </Form>
+      )}
+      <a href={`${action}/credits-reverse?creditId=${id}`}>Reverse…</a>
+    </div>
+  );
+};
+
+const Keys = ({ keys, accountId }: Pick<OpenedAccount, "keys"> & { readonly accountId: string }): JSX.Element => (
+  <Sheet id="keys" title="Keys" tools={<CommandText name="keys revoke" />}>
+    <Table
+      label="Keys"
+      rows={keys.toReversed()}
+      empty="No key yet."
+      columns={[
+        {
+          title: "Key",
+          cell: ({ name, keyId }) => (
+            <>
+              {text(name)} <code class="small">{keyId}</code>
+            </>
+          ),
+        },
+        { title: "Scopes", cell: ({ scopes }) => scopes.map((scope) => scope.replace(".read", "")).join(", ") },
+        { title: "Last used", cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : time(lastUsedAtMs)) },
+        {
+          title: "State",
+          cell: ({ keyId, revokedAtMs }) =>
+            revokedAtMs === null ? (
+              <a href={`${path}/${accountId}/keys-revoke?keyId=${keyId}`}>Revoke…</a>
+            ) : (
+              <span class="mute">revoked {time(revokedAtMs)}</span>
+            ),
+        },
+      ]}
+    />
+  </Sheet>
+);

@@ -1,0 +1,302 @@
+/** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
+import type { JSX } from "preact";
+import type { Account } from "../../accounts/account.ts";
+import { readForm } from "../../accounts/administration/change-fields.ts";
+import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { monthOf } from "../../accounts/clock.ts";
+import { shownState } from "../../accounts/policy/billing-state.ts";
+import { prices } from "../../accounts/policy/prices.ts";
+import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
+import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { CodeBox } from "../components/code-box.tsx";
+import { Field, Select } from "../components/field.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { accountsVerdict } from "../sentences/operate.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { amountOf, count, monthName } from "../shell/format.ts";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import { Kicker } from "../shell/verdict.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { CommandText, formChanges } from "./account-changes.tsx";
+import { AccountSheets, type OpenedAccount, openAccount } from "./account-sheets.tsx";
+import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
+import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
+
+const path = "/operate/accounts";
+const pageAccounts = 100;
+/** Accounts whose charges are compared with those of the month before. */
+const chargedMax = 10_000;
+
+/** All accounts; a path that names one opens it. */
+export const accountsPage =
+  (services: SiteServices): PageHandler =>
+  async ({ query, visitor, params: { accountId } }) => {
+    const opened = accountId === undefined ? undefined : await openAccount(services, accountId);
+    const listed = await listAccounts(services, query);
+    const { accounts, total } = listed;
+    const inState = (state: ReturnType<typeof shownState>) =>
+      accounts.filter((one) => shownState(one) === state).length;
+    return operatePage({
+      path,
+      title: opened === undefined ? "Accounts" : opened.account.email,
+      here: "Accounts",
+      visitor,
+      judgement: accountsVerdict({
+        accounts: total,
+        low: inState("low_balance"),
+        usedUp: inState("exhausted"),
+        href: `${path}?sort=accounts.balance#accounts`,
+      }),
+      children: (
+        <>
+          <div class="wide2">
+            <AccountTable listed={listed} opened={opened} query={query} />
+            <Invitation visitor={visitor} />
+          </div>
+          {opened === undefined ? null : (
+            <AccountSheets opened={opened} visitor={visitor} isChanged={query.has("changed")} />
+          )}
+        </>
+      ),
+    });
+  };
+
+interface ListedAccounts {
+  readonly accounts: readonly Account[];
+  readonly total: number;
+  readonly search: string;
+  readonly offset: number;
+  /** Charges at the same point of the month before, by account. */
+  readonly before: ReadonlyMap<string, number>;
+  readonly monthBefore: string;
+}
+
+async function listAccounts(
+  { accounts: { administration } }: SiteServices,
+  query: URLSearchParams,
+): Promise<ListedAccounts> {
+  const search = query.get("q") ?? "";
+  const offset = offsetOf(query.get("offset") ?? "");
+  const month = monthIn(new URLSearchParams(), administration.nowMs);
+  const [found, sums] = await Promise.all([
+    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset, limit: pageAccounts }),
+    administration.call("sumRevenue", {
+      period: periodOf(month),
+      before: sameDaysBefore(month),
+      accountsMax: chargedMax,
+    }),
+  ]);
+  const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
+  return { ...found, search, offset, before, monthBefore: monthName(month.beforeStart) };
+}
+
+/** Parses the number of accounts before a page; 0 for another text. */
+const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
+
+interface AccountTableProps {
+  readonly listed: ListedAccounts;
+  readonly opened: OpenedAccount | undefined;
+  readonly query: URLSearchParams;
+}
+
+const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element => {
+  const { accounts, total, search, offset, before, monthBefore } = listed;
+  const pageAt = (start: number): string => `${path}?${new URLSearchParams({ q: search, offset: String(start) })}`;
+  const rows = accounts.map((account) => ({
+    account,
+    micros: account.spentMicros,
+    beforeMicros: before.get(account.accountId) ?? 0,
+  }));
+  const isWhole = offset === 0 && accounts.length === total;
+  return (
+    <Sheet
+      id="accounts"
+      title="Accounts"
+      {...(search === "" ? {} : { of: `${amountOf(total, "account")} with “${search}”.` })}
+      end={
+        <form class="line find" method="get" action={path}>
+          <input
+            class="in"
+            type="search"
+            name="q"
+            value={search}
+            aria-label="Find an account"
+            placeholder="Part of an address"
+          />
+          <Button isSmall>Find</Button>
+        </form>
+      }
+      tools={
+        isWhole ? undefined : (
+          <>
+            <span>
+              {count(Math.min(offset + 1, total))} to {count(offset + accounts.length)} of {count(total)}, oldest first
+            </span>
+            {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
+            {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
+          </>
+        )
+      }
+    >
+      <SortedTable
+        id="accounts"
+        label="Accounts"
+        first={isWhole ? "-charged" : ""}
+        path={path}
+        query={query}
+        rows={isWhole ? rows.sort((one, other) => other.micros - one.micros) : rows}
+        columns={accountColumns(monthBefore)}
+        isMine={({ account }) => account.accountId === opened?.account.accountId}
+        empty="No account has this text in its address."
+      />
+    </Sheet>
+  );
+};
+
+const { tier, creditMicros } = changes["accounts create"].fields;
+
+/** Creates an account with its first credit. */
+const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <Sheet id="invite" title="Invite someone" isTinted>
+    <Form visitor={visitor} action={path} class="stack invite">
+      <Field label="E-mail" name="email" type="email" placeholder="name@company.example" required />
+      <div class="two">
+        <Field
+          label="First credit"
+          name="creditMicros"
+          value={`$${creditMicros.proposed}`}
+          inputMode={creditMicros.inputMode}
+          required
+        />
+        <Select
+          label="Tier"
+          name="tier"
+          value={String(tier.default)}
+          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`] as const)}
+        />
+      </div>
+      <Button look="main">Make the invitation</Button>
+      <small>
+        You get a link to send. ${creditMicros.proposed} is enough for{" "}
+        {count(Math.floor((Number(creditMicros.proposed) * 1e6) / prices.listing_search))} searches.
+      </small>
+      <details>
+        <summary>As a command</summary>
+        <CommandText name="accounts create" />
+      </details>
+    </Form>
+  </Sheet>
+);
+
+/** Creates an account, and shows the link of its invitation. */
+export const createAccountByForm =
+  (services: SiteServices) =>
+  async (form: VisitorForm): Promise<PageContent> => {
+    const fields = new URLSearchParams(form.fields);
+    fields.set("creditMicros", (fields.get("creditMicros") ?? "").trim().replace(/^\$/, ""));
+    // The fields of the change have the types of its input.
+    const input = readForm(changes["accounts create"].fields, fields) as ChangeInput<"accounts create">;
+    const actor = form.visitor.identity.key.accountId;
+    const { accountId } = await services.accounts.administration.change(actor, "accounts create", input);
+    return linkPage(services, form, { accountId, kind: "invitation" });
+  };
+
+/** Asks for the confirmation of a destructive form. */
+export const changeConfirmation =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query, params: { accountId = "", form = "" } }) => {
+    const ending = formChanges.get(form)?.form?.ending;
+    if (ending === undefined) throw refuse("not_found", { what: "form", id: form });
+    const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
+    if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+    const { field, title, effect, value = query.get(ending.field) ?? "" } = ending;
+    return operatePage({
+      path,
+      title,
+      kicker: <AccountKicker account={account} />,
+      visitor,
+      judgement: { sentence: [`${title}?`], context: [effect] },
+      children: (
+        <Confirmation
+          visitor={visitor}
+          action={`${path}/${accountId}/${form}`}
+          fields={{ [field]: value }}
+          button={title}
+          keepPath={`${path}/${accountId}#account`}
+        >
+          Account {account.email}, <code>{accountId}</code>
+          {ending.value === undefined ? `, ${value}` : ""}.
+        </Confirmation>
+      ),
+    });
+  };
+
+const AccountKicker = ({
+  account: { accountId, email },
+}: {
+  readonly account: Pick<Account, "accountId" | "email">;
+}) => (
+  <Kicker
+    above={[
+      [operatePath, "Operate"],
+      [path, "Accounts"],
+      [`${path}/${accountId}#account`, email],
+    ]}
+  />
+);
+
+export const changeAccountByForm =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
+    const change = formChanges.get(form);
+    if (change === undefined) throw refuse("not_found", { what: "form", id: form });
+    // The fields of the change have the types of its input; the path names the account.
+    const input = { ...readForm(change.fields, fields), accountId } as ChangeInput<OperatorChangeName>;
+    await administration.change(visitor.identity.key.accountId, change.name, input);
+    return { location: `${path}/${accountId}?changed=${form}#account` };
+  };
+
+const links: Readonly<Record<LinkKind, readonly [title: string, effect: string, option: string]>> = {
+  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then", ""],
+  sign_in: ["The sign-in link is ready", "signs in without a password, within a day", " --sign-in"],
+};
+
+export const inviteByForm =
+  (services: SiteServices) =>
+  (form: VisitorForm): Promise<PageContent> => {
+    const kind = form.fields.get("kind") === "sign_in" ? "sign_in" : "invitation";
+    return linkPage(services, form, { accountId: form.params.accountId ?? "", kind });
+  };
+
+/** Creates a one-time link of an account, and shows it once. */
+async function linkPage(
+  { accounts: { administration } }: SiteServices,
+  { context, visitor }: VisitorForm,
+  input: { readonly accountId: string; readonly kind: LinkKind },
+): Promise<PageContent> {
+  const { accountId, kind } = input;
+  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
+  const [title, effect, option] = links[kind];
+  return operatePage({
+    path,
+    title,
+    kicker: <AccountKicker account={{ accountId, email: accountId }} />,
+    visitor,
+    judgement: {
+      sentence: [`${title}.`],
+      context: [`Send the link: it works once and ${effect}. It is shown only now.`],
+    },
+    children: (
+      <>
+        <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />
+        <Sheet title="As a command" tools={<a href={`${path}/${accountId}#account`}>The account</a>}>
+          <code class="small">{`carquet accounts invite --account ${accountId}${option}`}</code>
+        </Sheet>
+      </>
+    ),
+  });
+}
