@@ -101,7 +101,7 @@ export const CarDrawing = ({ car, look }: CarDrawingProps): JSX.Element => {
     <svg
       class={["car", ...(look === undefined ? [] : [look]), ...variations].join(" ")}
       viewBox="0 0 320 132"
-      {...{ color: paint }}
+      color={paint}
       aria-hidden="true"
     >
       <use href={`${drawings}#${carClass}`} />
