@@ -7,7 +7,6 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
-import { FindBox } from "./find-box.tsx";
 import { usd } from "./format.ts";
 import { notice, noticePage, type Way } from "./notice.tsx";
 import { OldData } from "./old-data.tsx";
@@ -150,7 +149,6 @@ function missingPage(visitor: Visitor | undefined): PageContent {
       sentence: ["This road ends here."],
       car: "offroad",
       children: <p>{text}</p>,
-      more: visitor === undefined ? undefined : <FindBox look="hero" />,
       ways: visitor === undefined ? ways.filter(([path]) => path !== "/shop") : ways,
     }),
   };
