@@ -2,27 +2,31 @@
 import type { JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isRow, type Json, type Row } from "../../base/json.ts";
+import { Figure } from "../components/figure.tsx";
 import { assetText } from "../shell/assets.ts";
 import { decimal, shortCount } from "../shell/format.ts";
-import { ChartFigure } from "./chart-figure.tsx";
-import { LinePlot } from "./line-plot.tsx";
-import { type RankedValue, RankingFigure } from "./ranking-panels.tsx";
+import { Chart } from "./chart.tsx";
+import type { ChartColor, Mark } from "./marks.tsx";
+import { bandScale, dayScale, numberScale, valueOfDay } from "./scale.ts";
 
-/** Series beyond these have no color. */
-const seriesMax = 5;
+/** The colors of series; further series have none and are not drawn. */
+const colors: readonly ChartColor[] = ["petrol", "coral", "gold", "petrol2", "field"];
+
+/** Values beyond these have no bar: their names would not fit. */
+const barsMax = 8;
 
 const rowsOf = (value: Json | undefined): readonly Row[] => (Array.isArray(value) ? value.filter(isRow) : []);
 
 /** Returns the chart of an answer of facets or trends as HTML; undefined if there is nothing to draw. */
 export function drawAnswer({ data }: { readonly data: Json }): string | undefined {
   const figures = isRow(data) ? facetFigures(data) : trendFigures(rowsOf(data));
-  return figures.length === 0 ? undefined : renderToString(<div class="graphs">{figures}</div>);
+  return figures.length === 0 ? undefined : renderToString(<div class="stack">{figures}</div>);
 }
 
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
   return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, buckets]) => {
     const rows = rowsOf(buckets);
-    const values = rows.flatMap(rankedValueOf);
+    const values = rows.flatMap(knownValueOf);
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
     if (values.length === 0) return [];
@@ -30,19 +34,44 @@ function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
       { name: facet, title: facet },
       { name: measure, title: measure, format: decimal },
     ] as const;
-    return [<RankingFigure key={facet} id={facet} title={facet} note={measure} columns={columns} values={values} />];
+    return [
+      <Figure key={facet} id={facet} title={facet} of={measure} numbers={{ columns, rows: values }}>
+        <Bars facet={facet} values={values.slice(0, barsMax)} />
+      </Figure>,
+    ];
   });
 }
 
+type KnownValue = readonly [name: string, value: number];
+
+const Bars = ({ facet, values }: { readonly facet: string; readonly values: readonly KnownValue[] }): JSX.Element => (
+  <Chart
+    label={`${facet}: ${values.map(([name, value]) => `${name} ${decimal(value)}`).join(", ")}`}
+    width={760}
+    x={bandScale(values.map(([text]) => ({ text })))}
+    y={numberScale(
+      values.map(([, value]) => value),
+      { format: shortCount, isFromZero: true },
+    )}
+    marks={values.map(([name, value], x) => ({
+      mark: "bar",
+      x,
+      y: value,
+      above: shortCount(value),
+      title: `${name}: ${decimal(value)}`,
+    }))}
+  />
+);
+
 /** Returns the metric of a value of a facet, or its number of listings; nothing if it is unknown. */
-function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
+function knownValueOf({ value: name = null, count, metric = null }: Row): readonly KnownValue[] {
   const value = isRow(metric) ? metric.value : count;
-  return typeof value === "number" ? [{ name: String(name ?? "unknown"), value }] : [];
+  return typeof value === "number" ? [[String(name ?? "unknown"), value]] : [];
 }
 
 /** Returns a figure for each metric, with a line for each series. */
 function trendFigures(series: readonly Row[]): readonly JSX.Element[] {
-  const drawn = series.slice(0, seriesMax);
+  const drawn = series.slice(0, colors.length);
   const points = drawn.flatMap((one) => rowsOf(one.points));
   const metrics = new Set(points.flatMap((point) => rowsOf(point.metrics).map(({ name }) => String(name))));
   return [...metrics].map((metric) => <TrendFigure key={metric} metric={metric} series={drawn} />);
@@ -59,18 +88,37 @@ const TrendFigure = ({ metric, series }: { readonly metric: string; readonly ser
     { name: metric, title: metric, format: decimal },
   ];
   const rows = lines.flatMap(({ name, points }) => points.map(({ day, value }) => [name, day, value]));
+  const known = lines.flatMap(({ points }) => points.flatMap(({ value }) => (value === null ? [] : [value])));
+  const marks = lines.map(({ name, points }, index): Mark => {
+    const last = points.at(-1)?.value ?? null;
+    return {
+      mark: "line",
+      points: points.map(({ day, value }) => [valueOfDay(day), value]),
+      color: colors[index] ?? "petrol",
+      name,
+      value: last === null ? "" : shortCount(last),
+    };
+  });
   return (
-    <ChartFigure id={metric} title={metric} note="" names={lines.map(({ name }) => name)} numbers={{ columns, rows }}>
-      <LinePlot title={metric} lines={lines} format={shortCount} />
-    </ChartFigure>
+    <Figure id={metric} title={metric} of="at the end of each interval" numbers={{ columns, rows }}>
+      {known.length === 0 ? (
+        <p>No value is known.</p>
+      ) : (
+        <Chart
+          label={`${metric} over time`}
+          width={760}
+          x={dayScale(rows.map(([, day]) => String(day)))}
+          y={numberScale(known, { format: shortCount })}
+          marks={marks}
+        />
+      )}
+    </Figure>
   );
 };
 
 function pointOf({ end = null, metrics }: Row, metric: string) {
   const value = rowsOf(metrics).find(({ name }) => name === metric)?.value;
-  const day = String(end);
-  const known = typeof value === "number" ? value : null;
-  return { day, value: known, title: `${day}: ${known === null ? "unknown" : decimal(known)}` };
+  return { day: String(end).slice(0, 10), value: typeof value === "number" ? value : null };
 }
 
 /** Shows the chart in the result of the tool that the host sends, and reports its size to the host. */
