@@ -119,7 +119,7 @@ export const BuySheet = (props: BuyProps): JSX.Element =>
   props.query.get("buy") === "fit" ? <FittingSheet {...props} /> : <MissingSheet {...props} />;
 
 const cellOf = ({ make, model }: Pick<MarketModel, "make" | "model">): JSX.Element => (
-  <CarDrawing car={{ make, model, vin: "model", base_exterior_color: "Blue", exterior_color: "slate" }} look="mini" />
+  <CarDrawing car={{ make, model, vin: "model", exterior_color: "cavalry blue" }} look="mini" />
 );
 
 const modelPath = (choice: LotChoice, make: string, model: string): string =>

@@ -103,7 +103,7 @@ export async function loadLot(requests: PageRequests, choice: LotChoice, query: 
   const own = { dealer_id, inventory_type: typesOf(condition) };
   const around = aroundDealer(dealer, radius);
   const sort = carSorts.find((one) => one === query.get("sort")) ?? carSorts[0];
-  const [aging, cars, ranked, branded, supply] = await Promise.all([
+  const [aging, cars, ranked, clean, supply] = await Promise.all([
     requests.loadPart("age of the cars", () => loadAging(requests, own)),
     requests.loadPart("cars", () => requests.call("searchDealerListings", carsQuery(condition, sort), { dealer_id })),
     around === undefined ? [] : loadRanked(requests, choice, around),
@@ -112,7 +112,12 @@ export async function loadLot(requests: PageRequests, choice: LotChoice, query: 
     ),
     around === undefined ? undefined : loadSupply(requests, condition, around),
   ]);
-  const loaded = { aging: aging ?? [], ranked, branded: branded?.data.total, marketSupply: supplyOf(supply) };
+  const loaded = {
+    aging: aging ?? [],
+    ranked,
+    branded: brandedOf(choice, clean?.data.total),
+    marketSupply: supplyOf(supply),
+  };
   return { choice, aging: loaded.aging, cars: cars?.data ?? [], carSort: sort, ranked, said: saidOf(choice, loaded) };
 }
 
@@ -160,6 +165,10 @@ const loadSupply = (requests: PageRequests, condition: LotChoice["condition"], a
       metric: "days_supply",
     }),
   );
+
+/** Returns how many cars have a branded title: as a filter, the keyword leaves these out. */
+const brandedOf = ({ condition, counts }: LotChoice, clean: number | undefined): number | undefined =>
+  clean === undefined ? undefined : counts[condition] - clean;
 
 /** Returns the days until the cars of all groups are sold, at the sales of the last 30 days; undefined for fewer than 10 sales. */
 function supplyOf(answer: AnswerOf<"getGroups"> | undefined): number | undefined {
@@ -216,7 +225,6 @@ function saidOf(choice: LotChoice, { aging, ranked, branded, marketSupply }: Loa
       rank: "#rank",
       aged: rowsPath(choice, { ...aged?.filters, sort: "-days_on_market" }),
       cars: rowsPath(choice),
-      branded: rowsPath(choice, { keywords: "branded" }),
       toMarket: rowsPath(choice, { sort: "value" }),
     },
   };

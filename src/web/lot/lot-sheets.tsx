@@ -68,7 +68,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said }, query }: LotProp
   const largest = Math.max(1, ...ranked.map(({ cars }) => cars));
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
   const bySize = [...ranked].sort((one, other) => other.cars - one.cars);
-  const named = bySize.find((one) => !isSubject(one));
+  const named = ranked.findLast((one) => !isSubject(one));
   const marks = bySize.map((one): Mark => {
     const { name, cars, toMarket, days } = one;
     const title = `${name}: ${toMarketText(toMarket)}, ${daysText(days)} days, ${amountOf(cars, "car")}`;

@@ -8,6 +8,7 @@ import { Button } from "../components/button.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { pointLabel } from "../sentences/market.ts";
+import { capital } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { ShownMarket } from "./market-figures.tsx";
 import { marketPath } from "./market-search.ts";
@@ -38,7 +39,7 @@ type Metric = Exclude<keyof MarketPoint & string, "start" | "end" | "interval" |
 function columnsOf(trends: readonly SearchTrend[]): readonly DayColumn[] {
   const each = (metric: Metric, format: DayColumn["format"], wordsOf: (trend: SearchTrend) => string, isFull = false) =>
     trends.map((trend, index): DayColumn => {
-      const title = wordsOf(trend);
+      const title = capital(wordsOf(trend));
       const name = `${metric.replaceAll(".", "_")}${index === 0 ? "" : "_against"}`;
       return { name, title, format, isFull, cellOf: (row) => row[index]?.[metric] ?? null };
     });

@@ -18,6 +18,7 @@ import {
   pricesMovedTitle,
   standingTitle,
 } from "../sentences/market.ts";
+import { capital } from "../sentences/words.ts";
 import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
 import { carsPath } from "./market-search.ts";
 import { chartMin, endsUnfinished, type MarketPoint, type SearchTrend, soldDays, soldPath } from "./market-trends.ts";
@@ -59,7 +60,7 @@ const Days = ({ market, series }: { readonly market: ShownMarket; readonly serie
       mark: "line",
       points: trend.points.map((point) => [valueOfDay(point.end), point[metric]] as const),
       color: colors[index] ?? "field",
-      name: trend.search.name,
+      name: capital(trend.search.name),
       ...(value == null ? {} : { value: format(value) }),
       isUnfinished: endsUnfinished(trend),
       hasArea: trends.length === 1,
@@ -67,7 +68,7 @@ const Days = ({ market, series }: { readonly market: ShownMarket; readonly serie
   });
   const columns: readonly NumbersColumn[] = [
     { name: "day", title: ends.length > 0 && trends[0]?.points[0]?.interval === "week" ? "Week" : "Day" },
-    ...trends.map(({ search }) => ({ name: search.name, title: search.name, format })),
+    ...trends.map(({ search }) => ({ name: search.name, title: capital(search.name), format })),
   ];
   const rows = (trends[0]?.points ?? []).map((point, index) => [
     pointLabel(point, period.asOf),
@@ -182,7 +183,7 @@ export const FactsSheet = ({ market: { trends, sides } }: { readonly market: Sho
         columns={[
           { title: <span class="vh">Fact</span>, cell: ({ title }) => title },
           ...trends.map((trend, index) => ({
-            title: <span class={`ink-${colors[index]}`}>{trend.search.name}</span>,
+            title: <span class={`ink-${colors[index]}`}>{capital(trend.search.name)}</span>,
             isNumber: true,
             cell: ({ textOf, pathOf }: FactRow) => {
               const text = textOf(sides[index] ?? { name: "" }, trend);

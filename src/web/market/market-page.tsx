@@ -29,7 +29,7 @@ import {
   titleOf,
 } from "./market-search.ts";
 import { loadTrend, periodOf, periods, type SearchTrend, sideOf, spokenPeriod } from "./market-trends.ts";
-import { loadModels, ModelsSheet } from "./models-sheet.tsx";
+import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -50,7 +50,8 @@ export const marketPage =
     const searches = await readSearches(requests, query, days);
     const isMap = query.get("view") === "map";
     const shown = await loadMarket(visit, searches, days);
-    const models = isMap || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
+    const models =
+      query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
     return {
       title: titleOf(searches),
       door: "market",
@@ -62,8 +63,7 @@ export const marketPage =
           {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
           {isMap || shown.trends.length === 0 ? null : (
             <>
-              <Charts market={shown} />
-              {models.length === 0 ? null : <ModelsSheet models={models} query={query} />}
+              <Charts market={shown} models={models} />
               <DaysSheet market={shown} />
             </>
           )}
@@ -212,7 +212,12 @@ const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.E
   );
 };
 
-const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element | null =>
+interface ChartsProps {
+  readonly market: ShownMarket;
+  readonly models: readonly SearchModels[];
+}
+
+const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
   market.query.get("view") === "table" ? null : market.sides.every(({ cars }) => cars === 0) ? (
     <Note>
       {`No ${market.sides[0]?.name ?? "car"} is for sale. `}
@@ -224,14 +229,13 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element | nul
         <PriceFigure market={market} />
         <FactsSheet market={market} />
       </div>
-      {market.trends.some(({ loss }) => loss !== undefined) ? (
-        <div class="two">
-          <LossFigure market={market} />
-          <StandingFigure market={market} />
-        </div>
-      ) : (
+      <div class="two">
+        {market.trends.some(({ loss }) => loss !== undefined) ? <LossFigure market={market} /> : null}
         <StandingFigure market={market} />
-      )}
+        {models.map((one) => (
+          <ModelsSheet key={one.search.name} of={one} query={market.query} />
+        ))}
+      </div>
     </>
   );
 

@@ -12,7 +12,7 @@ import type { SearchTrend } from "./market-trends.ts";
 
 const modelsMax = 10;
 
-interface SearchModels {
+export interface SearchModels {
   readonly search: MarketSearch;
   readonly isOwn: boolean;
   readonly models: AnswerOf<"getGroups">["data"];
@@ -32,7 +32,7 @@ export async function loadModels(
         requests.call("getGroups", {
           ...filters,
           group_by: "make,model",
-          metric: "price.median,days_on_market.median,sell_through",
+          metric: "price.median,sell_through",
           limit: String(modelsMax),
         }),
       );
@@ -43,19 +43,6 @@ export async function loadModels(
   return loaded.filter((models) => models !== undefined);
 }
 
-interface ModelsProps {
-  readonly models: readonly SearchModels[];
-  readonly query: URLSearchParams;
-}
-
-export const ModelsSheet = ({ models, query }: ModelsProps): JSX.Element => (
-  <div class={models.length > 1 ? "two" : "stack"}>
-    {models.map((one) => (
-      <Models key={one.search.name} of={one} query={query} />
-    ))}
-  </div>
-);
-
 type Model = SearchModels["models"][number];
 
 const metricOf = ({ metrics }: Model, name: string): number | null =>
@@ -64,13 +51,12 @@ const metricOf = ({ metrics }: Model, name: string): number | null =>
 const known = (value: number | null, format: (value: number) => string): string =>
   value === null ? "–" : format(value);
 
-const Models = ({
-  of: { search, isOwn, models, total },
-  query,
-}: {
+interface ModelsProps {
   readonly of: SearchModels;
   readonly query: URLSearchParams;
-}) => {
+}
+
+export const ModelsSheet = ({ of: { search, isOwn, models, total }, query }: ModelsProps): JSX.Element => {
   const filterOf = ({ values: { make, model } }: Model) => ({
     make: listItem(make ?? "", ","),
     model: listItem(model ?? "", ","),
@@ -82,15 +68,15 @@ const Models = ({
   };
   return (
     <Sheet
-      title={`The models of ${search.plural}`}
+      title={`The most offered ${search.name} models`}
       of={`The ${models.length} of ${count(total)} with the most cars for sale. Depreciation follows one model: choose one.`}
     >
       <Table
-        label={`The models of ${search.plural}`}
+        label={`The most offered ${search.name} models`}
         rows={models}
         hasPictures
         columns={[
-          { title: "", cell: ({ values }) => <CarDrawing car={{ ...values, vin: "model" }} look="mini" /> },
+          { title: "", cell: ({ values }) => <CarDrawing car={{ ...values, vin: "model", exterior_color: "cavalry blue" }} look="mini" /> },
           {
             title: "Model",
             cell: (model) => <a href={pathOf(model)}>{[model.values.make, model.values.model].join(" ")}</a>,
@@ -104,11 +90,6 @@ const Models = ({
             title: "Median price",
             isNumber: true,
             cell: (model) => known(metricOf(model, "price.median"), (price) => dollars(Math.round(price))),
-          },
-          {
-            title: "Days",
-            isNumber: true,
-            cell: (model) => known(metricOf(model, "days_on_market.median"), (days) => count(Math.round(days))),
           },
           {
             title: "Sold in 30 days",

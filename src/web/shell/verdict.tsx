@@ -53,7 +53,7 @@ const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
 export const Words = ({ sentence }: { readonly sentence: Sentence }): JSX.Element => <>{sentence.map(wordsOf)}</>;
 
 function wordsOf(part: Part, index: number): ComponentChildren {
-  if (typeof part === "string") return part;
+  if (typeof part === "string") return unbroken(part);
   const { text, mark, href } = part;
   const words = href === undefined ? text : <a href={href}>{text}</a>;
   if (mark === undefined) return words;
@@ -63,6 +63,20 @@ function wordsOf(part: Part, index: number): ComponentChildren {
     </mark>
   );
 }
+
+/** Names with a hyphen, such as CR-V, which a line must not break. */
+const hyphened = /(?<!\S)(\S{1,8}-\S{1,8})(?!\S)/;
+
+const unbroken = (text: string): ComponentChildren =>
+  text.split(hyphened).map((word, index) =>
+    index % 2 === 0 ? (
+      word
+    ) : (
+      <span key={index} class="nb">
+        {word}
+      </span>
+    ),
+  );
 
 /** The kicker of a page: the pages above it as links, then its name. */
 export const Kicker = ({

@@ -78,17 +78,10 @@ export const frontDoor =
 
 /** Returns the address of a view of the former explorer, whose charts are the market's. */
 export function formerView(query: URLSearchParams): string {
-  const {
-    layout,
-    chart: _,
-    by: __,
-    period: ___,
-    shade: ____,
-    change: _____,
-    unrated: ______,
-    ...filters
-  } = Object.fromEntries(query);
-  if (layout === "charts") return viewPath(filters, "/market");
+  const { layout, chart, by: _, period, shade, change: __, unrated: ___, ...filters } = Object.fromEntries(query);
+  const view = chart === "map" ? { view: "map", ...(shade === undefined ? {} : { shade }) } : {};
+  const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
+  if (layout === "charts") return viewPath({ ...filters, ...view, ...days }, "/market");
   return viewPath({ ...filters, ...(layout === "table" ? { view: "table" } : {}) });
 }
 
