@@ -5,12 +5,13 @@ import { pointOfZip } from "../../query/geography.ts";
 import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
-import { Note, Sheet } from "../components/sheet.tsx";
+import { Sheet } from "../components/sheet.tsx";
 import { Table } from "../components/table.tsx";
 import { toMarketText } from "../sentences/lot.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { things } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -40,11 +41,7 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
     body: (
       <>
         <Search query={query} />
-        {found === undefined ? (
-          <Note isAlert>{requests.missing.map(({ reason }) => reason).join(" ")}</Note>
-        ) : (
-          <Dealers found={found} query={query} />
-        )}
+        {found === undefined ? <MissingParts missing={requests.missing} /> : <Dealers found={found} query={query} />}
       </>
     ),
   };

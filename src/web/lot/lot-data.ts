@@ -21,6 +21,8 @@ export interface LotChoice {
   readonly condition: "used" | "new";
   readonly radius: number;
   readonly counts: Readonly<Record<"used" | "new", number>>;
+  /** Whether the counts are known. */
+  readonly isCounted: boolean;
 }
 
 /** Returns the filter of a condition. Used includes certified. */
@@ -93,6 +95,7 @@ export async function readChoice(
     condition: asked === "new" || asked === "used" ? asked : usual,
     radius: radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1],
     counts,
+    isCounted: counted !== undefined,
   };
 }
 

@@ -3,10 +3,11 @@ import type { JSX } from "preact";
 import type { RequestContext } from "../../http/context.ts";
 import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
-import { Note } from "../components/sheet.tsx";
 import { lotVerdict, rankedCarsMin } from "../sentences/lot.ts";
+import type { Judgement } from "../sentences/sentence.ts";
 import { count, plainWords, webUrl } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -47,11 +48,11 @@ export const lotPage: PageHandler = async ({ context, visitor, params, query, re
   return {
     title: choice.dealer.name,
     door: "lot",
-    top: <Verdict kicker={<Where choice={choice} />} judgement={lotVerdict(lot.said)} />,
+    top: <Verdict kicker={<Where choice={choice} />} judgement={judgementOf(lot)} />,
     body: (
       <>
         <Choices choice={choice} query={query} visitor={visitor} />
-        <Missing reasons={requests.missing} />
+        <MissingParts missing={requests.missing} />
         <div class="two">
           <PriceAgeFigure lot={lot} query={query} />
           <AgingFigure lot={lot} query={query} />
@@ -66,6 +67,10 @@ export const lotPage: PageHandler = async ({ context, visitor, params, query, re
     sql: statementOf(lot),
   };
 };
+
+/** Returns the verdict; only the name where the cars could not be counted. */
+const judgementOf = ({ choice, said }: Lot): Judgement =>
+  choice.isCounted ? lotVerdict(said) : { sentence: [choice.dealer.name] };
 
 /** Who it is and where: its contact where the reader is a stranger. */
 const Where = ({ choice: { dealer, isOwn } }: { readonly choice: LotChoice }): JSX.Element => {
@@ -131,11 +136,6 @@ const Choices = ({ choice, query, visitor }: ChoicesProps): JSX.Element => {
     </div>
   );
 };
-
-const Missing = ({ reasons }: { readonly reasons: readonly { readonly name: string; readonly reason: string }[] }) =>
-  reasons.length === 0 ? null : (
-    <Note isAlert>{reasons.map(({ name, reason }) => `Missing: ${name}. ${reason}`).join(" ")}</Note>
-  );
 
 /** Returns the statement of the cars of a lot, the oldest first. */
 function statementOf({ choice: { dealer, condition } }: Lot): string {

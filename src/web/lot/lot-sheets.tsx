@@ -120,7 +120,11 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said }, query }: LotProp
   );
 };
 
-const shortName = (name: string): string => (name.length > 18 ? `${name.slice(0, 17).trimEnd()}…` : name);
+/** Returns the first words of a name that fit beside a circle. */
+function shortName(name: string): string {
+  const [first = "", second = ""] = name.split(" ");
+  return first.length + second.length < 10 ? `${first} ${second}`.trim() : first;
+}
 
 /** The cars by days on the lot, with their money. Each bar is a link to its cars. */
 export const AgingFigure = ({ lot: { choice, aging, said }, query }: LotProps): JSX.Element => {
@@ -200,7 +204,10 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
         { title: "Price", sort: "price", isNumber: true, cell: (car) => dollars(car.price) },
         { title: "To market", sort: "value", isNumber: true, cell: (car) => toMarketText(car.price_to_value) || "–" },
         { title: "Cuts", isNumber: true, cell: (car) => count(car.price_drops) },
-        { title: "Suggestion", cell: (car: LotCar) => suggestionOf({ ...car, price: car.price }) },
+        {
+          title: "Suggestion",
+          cell: (car: LotCar) => <span class="nb">{suggestionOf({ ...car, price: car.price })}</span>,
+        },
       ]}
     />
   </Sheet>

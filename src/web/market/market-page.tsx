@@ -10,6 +10,7 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList, capital } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -58,7 +59,8 @@ export const marketPage =
       top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
       body: (
         <>
-          <Boxes searches={searches} query={query} missing={requests} />
+          <Boxes searches={searches} query={query} />
+          <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
           {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
           {isMap || shown.trends.length === 0 ? null : (
@@ -118,13 +120,10 @@ function statementOf(trends: readonly SearchTrend[], from: string): string | und
 interface BoxesProps {
   readonly searches: readonly MarketSearch[];
   readonly query: URLSearchParams;
-  readonly missing: PageRequests;
 }
 
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
-const Boxes = ({ searches: [own, other], query, missing: { missing } }: BoxesProps): JSX.Element => {
-  const refusalOf = (search: MarketSearch | undefined): string | undefined =>
-    search?.error ?? missing.find(({ name }) => name === search?.name)?.reason;
+const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
   const given = [
     ...Object.entries(own?.given ?? {}).map(([name, value]) => ({
@@ -151,14 +150,14 @@ const Boxes = ({ searches: [own, other], query, missing: { missing } }: BoxesPro
           name="show"
           value={own?.words ?? ""}
           placeholder="used Toyota RAV4"
-          error={refusalOf(own)}
+          error={own?.error}
         />
         <Field
           label={<span class={`ink-${colors[1]}`}>against</span>}
           name="against"
           value={other?.words ?? ""}
           placeholder="nothing: one search alone"
-          error={refusalOf(other)}
+          error={other?.error}
         />
         <Button look="main">Show</Button>
         <Segments

@@ -63,7 +63,9 @@ export async function loadTrend(
 ): Promise<SearchTrend | undefined> {
   const { filters, others } = acceptedFilters("getTrends", search);
   const [trend, loss] = await Promise.all([
-    requests.loadPart(search.name, () => requests.call("getTrends", { ...filters, ...trendQuery(period) })),
+    requests.loadPart(`prices of ${search.plural}`, () =>
+      requests.call("getTrends", { ...filters, ...trendQuery(period) }),
+    ),
     loadLoss(requests, search),
   ]);
   if (trend === undefined) return undefined;

@@ -76,7 +76,12 @@ export const ModelsSheet = ({ of: { search, isOwn, models, total }, query }: Mod
         rows={models}
         hasPictures
         columns={[
-          { title: "", cell: ({ values }) => <CarDrawing car={{ ...values, vin: "model", exterior_color: "cavalry blue" }} look="mini" /> },
+          {
+            title: "",
+            cell: ({ values }) => (
+              <CarDrawing car={{ ...values, vin: "model", exterior_color: "cavalry blue" }} look="mini" />
+            ),
+          },
           {
             title: "Model",
             cell: (model) => <a href={pathOf(model)}>{[model.values.make, model.values.model].join(" ")}</a>,

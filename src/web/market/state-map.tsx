@@ -29,7 +29,7 @@ export interface StateCounts {
 export async function countStates(requests: PageRequests, search: MarketSearch): Promise<StateCounts | undefined> {
   const { filters } = acceptedFilters("getFacets", search);
   const query = { ...filters, facets: "state", metric: "price.median", facet_value_limit: "100" };
-  const answer = await requests.loadPart(search.name, () => requests.call("getFacets", query));
+  const answer = await requests.loadPart(`map of ${search.plural}`, () => requests.call("getFacets", query));
   return answer === undefined ? undefined : { search, states: (answer.data.facets.state ?? []).map(numbersOf) };
 }
 

@@ -31,23 +31,33 @@ export const Verdict = ({ kicker, judgement: { sentence, context, facts = [] } }
 /** The facts at the right of a verdict: a number over what it is. What follows the number is small. */
 const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
   <dl class="facts">
-    {facts.map(({ value, label }, index) => (
-      <div key={index}>
-        <dt>
-          <Words sentence={label} />
-        </dt>
-        <dd>
-          <Words sentence={value.slice(0, 1)} />
-          {value.length < 2 ? null : (
-            <small>
-              <Words sentence={value.slice(1)} />
-            </small>
-          )}
-        </dd>
-      </div>
-    ))}
+    {facts
+      .map((fact) => ({ ...fact, value: numberFirst(fact.value) }))
+      .map(({ value, label }, index) => (
+        <div key={index}>
+          <dt>
+            <Words sentence={label} />
+          </dt>
+          <dd>
+            <Words sentence={value.slice(0, 1)} />
+            {value.length < 2 ? null : (
+              <small>
+                <Words sentence={value.slice(1)} />
+              </small>
+            )}
+          </dd>
+        </div>
+      ))}
   </dl>
 );
+
+/** Returns a value of words alone with its number as the first part: `1 of 13`, `54 days`. */
+function numberFirst(value: Sentence): Sentence {
+  const [words] = value;
+  if (typeof words !== "string" || value.length > 1) return value;
+  const [, number = words, rest] = /^(\d\S*)( .*)$/.exec(words) ?? [];
+  return rest === undefined ? [number] : [number, rest];
+}
 
 /** A sentence with its marks and links. */
 export const Words = ({ sentence }: { readonly sentence: Sentence }): JSX.Element => <>{sentence.map(wordsOf)}</>;
