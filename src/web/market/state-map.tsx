@@ -91,7 +91,7 @@ export const MapFigure = ({ counted: { search, states }, query, color }: MapProp
         ]),
         sorting: sortingOf(id, "/market", query),
       }}
-      controls={<Shades query={query} isMedian={isMedian} bounds={bounds} color={color} />}
+      controls={<Shades query={query} isMedian={isMedian} bounds={bounds} color={color} plural={search.plural} />}
     >
       <StatesMap
         title={title}
@@ -152,14 +152,15 @@ const StatesMap = ({ title, states, search, color, shadeOf }: StatesMapProps): J
 
 interface ShadesProps extends Pick<MapProps, "query" | "color"> {
   readonly isMedian: boolean;
+  readonly plural: string;
   readonly bounds: readonly number[];
 }
 
 /** What states are shaded by, and the bounds of the shades. */
-const Shades = ({ query, isMedian, bounds, color }: ShadesProps): JSX.Element => (
+const Shades = ({ query, isMedian, bounds, color, plural }: ShadesProps): JSX.Element => (
   <div class="shades">
     <Segments
-      label="Shade by"
+      label={`Shade the map of ${plural} by`}
       segments={[
         { path: marketPath(query, { shade: undefined }), text: "Cars", isCurrent: !isMedian },
         { path: marketPath(query, { shade: "median" }), text: "Median price", isCurrent: isMedian },
