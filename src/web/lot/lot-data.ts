@@ -49,7 +49,7 @@ const buckets = [
   ["over 60", 61, undefined],
 ] as const;
 
-export type LotCar = AnswerOf<"searchDealerListings">["data"][number];
+export type AgedCar = AnswerOf<"searchDealerListings">["data"][number];
 
 const carFields =
   "vin,year,make,model,trim,body_type,exterior_color,base_exterior_color,features,price,days_on_market,price_drops,keywords,market_value,market_value_low,market_value_high,price_to_value,value_rating";
@@ -63,7 +63,7 @@ export const carSorts = ["-days_on_market", "days_on_market", "-price", "price",
 export interface Lot {
   readonly choice: LotChoice;
   readonly aging: readonly AgeBucket[];
-  readonly cars: readonly LotCar[];
+  readonly cars: readonly AgedCar[];
   readonly carSort: string;
   /** The dealers around with five rated cars or more, the cheapest first. */
   readonly ranked: readonly RankedDealer[];

@@ -21,7 +21,7 @@ import {
 } from "../sentences/lot.ts";
 import { things } from "../sentences/words.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
-import { type AgeBucket, type Lot, type LotCar, type LotChoice, rowsPath } from "./lot-data.ts";
+import { type AgeBucket, type AgedCar, type Lot, type LotChoice, rowsPath } from "./lot-data.ts";
 import type { RankedDealer } from "./lot-dealers.ts";
 
 /** Charts of fewer dealers are sentences. */
@@ -206,7 +206,7 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
         { title: "Cuts", isNumber: true, cell: (car) => count(car.price_drops) },
         {
           title: "Suggestion",
-          cell: (car: LotCar) => <span class="nb">{suggestionOf({ ...car, price: car.price })}</span>,
+          cell: (car: AgedCar) => <span class="nb">{suggestionOf({ ...car, price: car.price })}</span>,
         },
       ]}
     />
@@ -216,25 +216,27 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
 /** The dealers that are shown without the link to all. */
 const rowsMin = 7;
 
-const rankOrders: Readonly<Record<string, (dealer: RankedDealer) => number | null>> = {
-  away: ({ miles = null }) => miles,
-  cars: ({ cars }) => cars,
-  market: ({ toMarket }) => toMarket,
-  days: ({ days }) => days,
-};
+const rankOrders: ReadonlyMap<string, (dealer: RankedDealer) => number | null> = new Map([
+  ["away", ({ miles = null }: RankedDealer) => miles],
+  ["cars", ({ cars }: RankedDealer) => cars],
+  ["market", ({ toMarket }: RankedDealer) => toMarket],
+  ["days", ({ days }: RankedDealer) => days],
+]);
+
+/** Returns dealers in an order of the address; unknown distances are last. */
+function inOrder(dealers: readonly RankedDealer[], order: string): readonly RankedDealer[] {
+  const orderBy = rankOrders.get(order.replace(/^-/, ""));
+  const sign = order.startsWith("-") ? -1 : 1;
+  const keyOf = (dealer: RankedDealer): number => orderBy?.(dealer) ?? sign * Number.MAX_VALUE;
+  return orderBy === undefined ? dealers : [...dealers].sort((one, other) => sign * (keyOf(one) - keyOf(other)));
+}
 
 /** The rank of the dealer by price among those around; its row is gold. */
 export const RankSheet = ({ lot: { choice, ranked }, query }: LotProps): JSX.Element => {
   const { dealer, isOwn, condition } = choice;
   const places = new Map(ranked.map((one, index) => [one.id, index + 1]));
   const order = query.get("rank") ?? "market";
-  const valueOfRow = new Map(Object.entries(rankOrders)).get(order.replace(/^-/, ""));
-  const sorted =
-    valueOfRow === undefined
-      ? ranked
-      : [...ranked].sort(
-          (one, other) => (order.startsWith("-") ? -1 : 1) * ((valueOfRow(one) ?? 1e9) - (valueOfRow(other) ?? 1e9)),
-        );
+  const sorted = inOrder(ranked, order);
   const isAll = query.has("all") || ranked.length <= rowsMin + 1;
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
   const rows = isAll ? sorted : sorted.filter((one, index) => index < rowsMin || isSubject(one));

@@ -103,7 +103,7 @@ const fewDays = (known: number): string =>
     ? `No median is known: each needs ${chartMin} cars or more.`
     : `Fewer than ${chartMin} medians are known, which are no line: the table has them.`;
 
-export const PriceFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, period } = market;
   const last = trends[0] === undefined ? undefined : lastOf(trends[0]);
   const series: Series = {

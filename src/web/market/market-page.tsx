@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
-import { Segments } from "../components/chips.tsx";
+import { Chips, Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
 import { Note } from "../components/sheet.tsx";
 import { marketVerdict } from "../sentences/market.ts";
@@ -16,8 +16,9 @@ import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
+import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
-import { colors, FactsSheet, LossFigure, PriceFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
+import { colors, FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
   besideName,
   carsPath,
@@ -27,9 +28,9 @@ import {
   placeOf,
   readSearches,
   sampleOf,
-  titleOf,
+  searchesTitle,
 } from "./market-search.ts";
-import { loadTrend, periodOf, periods, type SearchTrend, sideOf, spokenPeriod } from "./market-trends.ts";
+import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
 import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
 import { countStates, MapFigure } from "./state-map.tsx";
 
@@ -54,7 +55,7 @@ export const marketPage =
     const models =
       query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
     return {
-      title: titleOf(searches),
+      title: searchesTitle(searches),
       door: "market",
       top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
       body: (
@@ -81,7 +82,7 @@ async function loadMarket(
   searches: readonly MarketSearch[],
   days: MarketDays,
 ): Promise<ShownMarket> {
-  const period = periodOf(query, days);
+  const period = trendPeriod(query, days);
   const readable = searches.filter((search) => search.error === undefined || Object.keys(search.filters).length > 0);
   const loaded = await Promise.all(readable.map((search) => loadTrend(requests, search, period, days)));
   const trends = loaded.filter((trend) => trend !== undefined);
@@ -125,18 +126,6 @@ interface BoxesProps {
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
 const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
-  const given = [
-    ...Object.entries(own?.given ?? {}).map(([name, value]) => ({
-      name,
-      value,
-      path: marketPath(query, { [name]: undefined }),
-    })),
-    ...Object.entries(other?.given ?? {}).map(([name, value]) => ({
-      name,
-      value,
-      path: marketPath(query, { [besideName]: besideWithout(query, name) }),
-    })),
-  ];
   const period = periods.find((one) => one === query.get("days")) ?? periods[0];
   const view = query.get("view") ?? "";
   return (
@@ -177,16 +166,7 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
           }))}
         />
       </form>
-      {given.length === 0 ? null : (
-        <nav class="chips" aria-label="Filters">
-          {given.map(({ name, value, path }) => (
-            <a key={path} class="chip on" href={path}>
-              {`${name.replaceAll("_", " ")}: ${value.replaceAll(",", ", ")}`}
-              <span class="vh">, remove</span> ×
-            </a>
-          ))}
-        </nav>
-      )}
+      <FilterChips searches={[own, other]} query={query} />
     </>
   );
 };
@@ -197,11 +177,28 @@ const views = [
   { name: "map", text: "Map" },
 ] as const;
 
-function besideWithout(query: URLSearchParams, name: string): string | undefined {
-  const beside = new URLSearchParams(query.get(besideName) ?? "");
-  beside.delete(name);
-  return beside.size === 0 ? undefined : beside.toString();
+/** The filters of the address in words; a link removes each. */
+const FilterChips = ({ searches: [own, other], query }: FilterChipsProps): JSX.Element | null => {
+  const chips = [
+    ...chosenFilters(own?.given ?? {}).map(({ text, names }) => ({ text, path: marketPath(query, without(names)) })),
+    ...chosenFilters(other?.given ?? {}).map(({ text, names }) => {
+      const beside = new URLSearchParams(query.get(besideName) ?? "");
+      for (const name of names) beside.delete(name);
+      return { text, path: marketPath(query, { [besideName]: beside.size === 0 ? undefined : beside.toString() }) };
+    }),
+  ];
+  return chips.length === 0 ? null : (
+    <Chips label="Filters" chips={chips.map((chip) => ({ ...chip, state: "on" as const }))} />
+  );
+};
+
+interface FilterChipsProps {
+  readonly searches: readonly (MarketSearch | undefined)[];
+  readonly query: URLSearchParams;
 }
+
+const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
+  Object.fromEntries(names.map((name) => [name, undefined]));
 
 /** The filters that prices over time do not have, which are left out. */
 const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.Element | null => {
@@ -225,7 +222,7 @@ const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
   ) : (
     <>
       <div class="wide2">
-        <PriceFigure market={market} />
+        <MediansFigure market={market} />
         <FactsSheet market={market} />
       </div>
       <div class="two">
@@ -271,7 +268,7 @@ export const marketFile =
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
     if (trends.length === 0) return context.redirect(marketPath(query, {}));
-    const name = capital(titleOf(searches))
+    const name = capital(searchesTitle(searches))
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
     context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");

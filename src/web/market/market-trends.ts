@@ -47,7 +47,7 @@ export interface Period {
 }
 
 /** Returns the days of a period that ends with the published day, and whether a point is a day or a week. */
-export function periodOf(query: URLSearchParams, { first, last }: MarketDays): Period {
+export function trendPeriod(query: URLSearchParams, { first, last }: MarketDays): Period {
   const days = periods.find((one) => one === query.get("days")) ?? periods[0];
   const start = plusDays(last, -Number(days));
   const from = start < first ? first : start;
@@ -110,7 +110,7 @@ function pointOf({ start, end, days, metrics: found }: Answered, { interval }: P
   };
 }
 
-/** Days of supply are of the sales of so many days. */
+/** Days of supply are of the sales of this many days. */
 export const soldDays = 30;
 
 /** Returns what is said of a search. */

@@ -35,11 +35,11 @@ export async function countStates(requests: PageRequests, search: MarketSearch):
 
 type Bucket = NonNullable<AnswerOf<"getFacets">["data"]["facets"][string]>[number];
 
-const names: ReadonlyMap<string, string> = new Map(stateShapes().map(({ code, name }) => [code, name]));
+const nameOfState = (state: string): string | undefined => stateShapes().find(({ code }) => code === state)?.name;
 
 const numbersOf = ({ value, count: cars, metric }: Bucket): StateNumbers => ({
   code: value,
-  name: names.get(value) ?? value,
+  name: nameOfState(value) ?? value,
   cars,
   median: metric?.value ?? null,
 });
@@ -69,7 +69,7 @@ export const MapFigure = ({ counted: { search, states }, query, color }: MapProp
   const shadedBy = ({ cars, median }: StateNumbers): number | null => (isMedian ? median : cars);
   const bounds = shadeBounds(states.flatMap((state) => shadedBy(state) ?? []));
   const total = states.reduce((sum, { cars }) => sum + cars, 0);
-  const outside = states.filter(({ code }) => !names.has(code)).map(({ code }) => code);
+  const outside = states.filter(({ code }) => nameOfState(code) === undefined).map(({ code }) => code);
   const id = color === "petrol" ? "map" : "map-against";
   const title = mapTitle(total, states[0]);
   const wording = isMedian ? "Median price of each state with 10 prices or more" : "Cars for sale in each state";
