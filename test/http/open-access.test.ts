@@ -99,7 +99,14 @@ test("operations, pages and agents need no key, and no response speaks of money 
   }
   for (const path of ["/oauth/authorize", "/.well-known/oauth-authorization-server"])
     assert.equal((await send(path)).status, 404, path);
-  for (const path of ["/operate/accounts", "/operate/revenue", "/operate/revenue.csv", "/account/charges.csv", "/account/keys/x/revoke", "/sign-in"])
+  for (const path of [
+    "/operate/accounts",
+    "/operate/revenue",
+    "/operate/revenue.csv",
+    "/account/charges.csv",
+    "/account/keys/x/revoke",
+    "/sign-in",
+  ])
     assert.equal((await send(path)).status, 404, path);
   inAccountsFile(accounts, (database) => {
     const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");

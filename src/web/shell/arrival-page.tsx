@@ -1,6 +1,6 @@
 /** The page that asks before the explorer is charged for what another site leads to. */
-import type { PageContent } from "../shell/document.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
+import type { PageContent } from "./document.tsx";
+import type { PageHandler } from "./pages.tsx";
 
 /** Asks before a page is shown, and charged, to which a link or a script of another site leads. */
 export const confirmed =
