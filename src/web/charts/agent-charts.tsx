@@ -30,7 +30,7 @@ interface RankedValue {
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
   return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, buckets]) => {
     const rows = rowsOf(buckets);
-    const values = rows.flatMap(rankedValueOf);
+    const values = rows.flatMap(knownValueOf);
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
     return values.length === 0 ? [] : [<RankedFigure key={facet} facet={facet} measure={measure} values={values} />];
@@ -61,9 +61,9 @@ const RankedFigure = ({ facet, measure, values }: RankedFigureProps): JSX.Elemen
 };
 
 /** Returns the metric of a value of a facet, or its number of listings; nothing if it is unknown. */
-function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
+function knownValueOf({ value: name = null, count, metric = null }: Row): readonly KnownValue[] {
   const value = isRow(metric) ? metric.value : count;
-  return typeof value === "number" ? [{ name: String(name ?? "unknown"), value }] : [];
+  return typeof value === "number" ? [[String(name ?? "unknown"), value]] : [];
 }
 
 /** Returns a figure for each metric, with a line for each series. */

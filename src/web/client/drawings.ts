@@ -92,7 +92,7 @@ function draw(figure: HTMLElement): Drawing {
 
 /** Controls, what is hidden, and what only screen readers read. */
 const isLeftOut = (element: Element): boolean =>
-  element.matches("details, .end, [data-selection], .brush, .hit, .vh, title") ||
+  element.matches("details, .tools, .end, [data-selection], .brush, .hit, .vh, title") ||
   getComputedStyle(element).display === "none" ||
   getComputedStyle(element).visibility === "hidden";
 

@@ -47,6 +47,7 @@ export const Select = ({ name, value, options, ...labelled }: SelectProps): JSX.
 );
 
 const Label = ({ label, hint, error, children }: Labelled & { readonly children: ComponentChildren }): JSX.Element => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: Its control is among its children.
   <label class="fld">
     {label}
     {children}

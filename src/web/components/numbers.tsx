@@ -58,7 +58,8 @@ function sorted(
   if (at < 0 || sort === undefined) return rows;
   const sign = sort.startsWith("-") ? -1 : 1;
   return [...rows].sort((one, other) => {
-    const [value, next] = [plainOf(one[at]), plainOf(other[at])];
+    const value = plainOf(one[at]);
+    const next = plainOf(other[at]);
     if (value === null || next === null) return Number(value === null) - Number(next === null);
     return (
       sign *

@@ -96,12 +96,14 @@ interface CarDrawingProps {
 export const CarDrawing = ({ car, look }: CarDrawingProps): JSX.Element => {
   const { carClass, paint, rim, variations } = lookOf(car);
   const [rear, front, y, radius] = wheels[carClass];
+  // Preact's types lack the attribute.
+  const colored = { color: paint };
   const place = { y: rounded(y - radius), width: rounded(2 * radius), height: rounded(2 * radius) };
   return (
     <svg
       class={["car", ...(look === undefined ? [] : [look]), ...variations].join(" ")}
       viewBox="0 0 320 132"
-      {...{ color: paint }}
+      {...colored}
       aria-hidden="true"
     >
       <use href={`${drawings}#${carClass}`} />
