@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isRow, type Json, type Row } from "../../base/json.ts";
 import { Figure } from "../components/figure.tsx";
-import { Meter, Table } from "../components/table.tsx";
+import { Meter, DataTable } from "../components/table.tsx";
 import { assetText } from "../shell/assets.ts";
 import { decimal, shortCount } from "../shell/format.ts";
 import { Chart } from "./chart.tsx";
@@ -30,7 +30,7 @@ interface RankedValue {
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
   return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, buckets]) => {
     const rows = rowsOf(buckets);
-    const values = rows.flatMap(knownValueOf);
+    const values = rows.flatMap(rankedValueOf);
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
     return values.length === 0 ? [] : [<RankedFigure key={facet} facet={facet} measure={measure} values={values} />];
@@ -47,7 +47,7 @@ const RankedFigure = ({ facet, measure, values }: RankedFigureProps): JSX.Elemen
   const whole = Math.max(...values.map(({ value }) => value));
   return (
     <Figure id={facet} title={facet} of={measure}>
-      <Table
+      <DataTable
         label={`${measure} by ${facet}`}
         rows={values}
         columns={[
@@ -61,9 +61,9 @@ const RankedFigure = ({ facet, measure, values }: RankedFigureProps): JSX.Elemen
 };
 
 /** Returns the metric of a value of a facet, or its number of listings; nothing if it is unknown. */
-function knownValueOf({ value: name = null, count, metric = null }: Row): readonly KnownValue[] {
+function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
   const value = isRow(metric) ? metric.value : count;
-  return typeof value === "number" ? [[String(name ?? "unknown"), value]] : [];
+  return typeof value === "number" ? [{ name: String(name ?? "unknown"), value }] : [];
 }
 
 /** Returns a figure for each metric, with a line for each series. */

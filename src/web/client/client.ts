@@ -1,5 +1,4 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
-import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
 import { on } from "./elements.ts";
 import { hideBrokenPhotos } from "./photos.ts";
@@ -52,7 +51,6 @@ document.documentElement.classList.add("js");
 correctAddress();
 enhanceCopyButtons();
 hideBrokenPhotos();
-enhanceBrushes();
 enhanceDrawings();
 enhanceShortlist();
 enhanceSuggestions();

@@ -6,7 +6,7 @@ import { TableEncoder } from "../../formats/table-encoder.ts";
 import { encodeCsv } from "../../formats/table-formats.ts";
 import { Button } from "../components/button.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { type TableColumn, DataTable } from "../components/table.tsx";
 import { pointLabel } from "../sentences/market.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { ShownMarket } from "./market-figures.tsx";
@@ -107,7 +107,7 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
         )
       }
     >
-      <Table
+      <DataTable
         label={`The ${unit}s`}
         rows={rows}
         sorting={{
@@ -123,7 +123,7 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
             ),
           },
           ...columns.map(
-            ({ name, title, cellOf, format }): Column<DayRow> => ({
+            ({ name, title, cellOf, format }): TableColumn<DayRow> => ({
               title,
               sort: name,
               isNumber: true,

@@ -26,7 +26,7 @@ import {
   placeOf,
   readSearches,
   sampleOf,
-  titleOf,
+  searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periodOf, periods, type SearchTrend, sideOf, spokenPeriod } from "./market-trends.ts";
 import { loadModels, ModelsSheet } from "./models-sheet.tsx";
@@ -52,7 +52,7 @@ export const marketPage =
     const shown = await loadMarket(visit, searches, days);
     const models = isMap || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
     return {
-      title: titleOf(searches),
+      title: searchTitle(searches),
       door: "market",
       top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
       body: (
@@ -268,7 +268,7 @@ export const marketFile =
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
     if (trends.length === 0) return context.redirect(marketPath(query, {}));
-    const name = capital(titleOf(searches))
+    const name = capital(searchTitle(searches))
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
     context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");

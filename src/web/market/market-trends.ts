@@ -108,7 +108,7 @@ function pointOf({ start, end, days, metrics: found }: Answered, { interval }: P
   };
 }
 
-/** Days of supply are of the sales of so many days. */
+/** Days of supply are of the sales of this many days. */
 export const soldDays = 30;
 
 /** Returns what is said of a search. */
