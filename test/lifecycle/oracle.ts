@@ -5,7 +5,7 @@
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
 import { type OracleClaim, ownersClaim } from "./attribution.ts";
-import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./feed-verdict.ts";
+import { type DealerHistory, type JudgedFeed, judgeFeed, type FeedVerdict } from "./feed-verdict.ts";
 import { cellText, daysBetween, midnightOf, type Sighting, sightingsOf } from "./sightings.ts";
 
 const silentAfterDays = 7;
@@ -44,7 +44,7 @@ export interface OracleListing {
 /** The state at the end of a day. */
 export interface OracleDay {
   readonly day: string;
-  readonly verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly size: number }>;
+  readonly verdicts: ReadonlyMap<string, { readonly verdict: FeedVerdict; readonly size: number }>;
   readonly history: ReadonlyMap<string, DealerHistory>;
   readonly claims: readonly (OracleClaim & { readonly isOwner: boolean })[];
   readonly active: readonly OracleListing[];
@@ -71,7 +71,7 @@ export class LifecycleOracle {
     }
     const delivered = sightingsOf(day, feeds, this.#isFirstDay);
     this.#isFirstDay = false;
-    const judged = new Map<string, FeedJudgement>();
+    const judged = new Map<string, JudgedFeed>();
     for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
     for (const [dealer, { history }] of judged) this.#history.set(dealer, history);
 

@@ -13,7 +13,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { chargeText, count, shortTime, signedAmount } from "../shell/format.ts";
 import { visitorOf } from "../shell/visitor.ts";
 import { beforeIn, CursorPages } from "./cursor-pages.tsx";
@@ -80,7 +80,7 @@ export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Eleme
     return key?.isWeb === true ? "these pages" : key?.name || (keyId ?? "");
   };
   return (
-    <Table
+    <DataTable
       label="Charges"
       columns={[
         { title: "When, UTC", cell: (entry: LedgerEntry) => shortTime(entry.atMs, today) },

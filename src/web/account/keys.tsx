@@ -17,7 +17,7 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { count, shortTime } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -66,7 +66,7 @@ interface KeyTableProps {
 
 /** Keys, newest first. */
 export const KeyTable = ({ label, keys, today, empty = "No key yet.", endOf = linkToEnd }: KeyTableProps) => (
-  <Table
+  <DataTable
     label={label}
     columns={[
       {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { usd } from "../shell/format.ts";
 import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
@@ -40,7 +40,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
     </section>
     {operationGroups.map(({ title }) => (
       <Sheet key={title} id={title.toLowerCase()} title={title}>
-        <Table
+        <DataTable
           label={title}
           columns={operationColumns}
           rows={operationDocs.filter(({ tag }) => groupOfTag(tag) === title)}

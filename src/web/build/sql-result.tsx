@@ -6,7 +6,7 @@ import { isObject } from "../../base/json.ts";
 import { Chart } from "../charts/chart.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
 import { amountOf, dollars } from "../shell/format.ts";
 
@@ -238,7 +238,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
         </button>
       ))}
     >
-      <Table
+      <DataTable
         label="Result"
         empty="The query returned no rows."
         rows={shown}

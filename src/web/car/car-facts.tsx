@@ -1,9 +1,9 @@
 /** What a car is: its facts, packages and features, the parts of its price, its other listings, and its dealer. */
 import type { ComponentChildren, JSX } from "preact";
-import { Badge, isBranded } from "../components/badge.tsx";
+import { Badge, hasBrandedTitle } from "../components/badge.tsx";
 import { type CardListing, carName } from "../components/card.tsx";
 import { Sheet, Spec } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { dealerSentence, type NoRating, whyNoRating } from "../sentences/car.ts";
 import { things } from "../sentences/words.ts";
@@ -45,7 +45,7 @@ function factsOf({ listing, parts: { own }, asOf }: Omit<FactsProps, "hasPhoto">
   const { build } = vehicle;
   const { seating_capacity: seats, window_sticker_verified: isVerified } = build;
   const rows = own?.features?.includes("third_row_seats") === true ? " in 3 rows" : "";
-  const title = own !== undefined && isBranded(own) ? <Badge look="branded">branded</Badge> : undefined;
+  const title = own !== undefined && hasBrandedTitle(own) ? <Badge look="branded">branded</Badge> : undefined;
   const facts: Facts = [
     ["Trim", plainWords(build.trim, build.drivetrain)],
     ["Engine", plainWords(engineName(build.engine), build.transmission)],
@@ -178,7 +178,7 @@ export const PriceParts = ({ pricing }: Pick<ListingDetail, "pricing">): JSX.Ele
   ] as const;
   return (
     <Sheet title="The parts of the price" of="As the dealer states it, before taxes and registration.">
-      <Table
+      <DataTable
         label="Parts of the price"
         columns={[
           { title: "Part", cell: ({ name }) => name },
@@ -195,7 +195,7 @@ export const PriceParts = ({ pricing }: Pick<ListingDetail, "pricing">): JSX.Ele
 export const OtherListings = ({ cars, asOf }: { readonly cars: readonly CardListing[]; readonly asOf: string }) =>
   cars.length === 0 ? null : (
     <Sheet title="This car, listed elsewhere" of="Listings with the same VIN.">
-      <Table
+      <DataTable
         label="Other listings of this car"
         columns={[
           { title: "Car", cell: (car) => <a href={`/listings/${car.id}`}>{carName(car)}</a> },

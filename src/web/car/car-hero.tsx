@@ -1,6 +1,6 @@
 /** The top of a car's page: the picture on its stage, and the panel with the price, its judgement, and what to do next. */
 import type { ComponentChildren, JSX } from "preact";
-import { Badge, isBranded, PriceBadge } from "../components/badge.tsx";
+import { Badge, hasBrandedTitle, PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { CarDrawing, type DrawnCar, Wash } from "../drawings/car-drawing.tsx";
 import { historyParts } from "../sentences/car.ts";
@@ -98,7 +98,7 @@ const Panel = ({ listing, parts, judgement, asOf }: Omit<HeroProps, "photos" | "
 const StateBadge = ({ listing, parts: { own }, asOf }: Pick<HeroProps, "listing" | "parts" | "asOf">): JSX.Element => {
   const car = { ...listing, keywords: own?.keywords };
   if (listing.sold_date !== null) return <Badge>Sold by {shortDay(listing.sold_date, asOf)}</Badge>;
-  return isBranded(car) || car.value_rating !== null ? <PriceBadge car={car} /> : <Badge>No rating</Badge>;
+  return hasBrandedTitle(car) || car.value_rating !== null ? <PriceBadge car={car} /> : <Badge>No rating</Badge>;
 };
 
 /** Returns the year, make, model and trim; the VIN if none is known. */
@@ -122,7 +122,8 @@ function summaryOf(listing: ListingDetail, { others }: HeroProps["parts"]): stri
 /** The condition of a new or certified car, and its history. A branded title is the badge of the price. */
 const Badges = ({ listing, parts: { own } }: Pick<HeroProps, "listing" | "parts">): JSX.Element => {
   const { inventory_type: condition } = listing;
-  const history = own === undefined || isBranded(own) || own.keywords?.length === 0 ? [] : historyParts(own.keywords);
+  const history =
+    own === undefined || hasBrandedTitle(own) || own.keywords?.length === 0 ? [] : historyParts(own.keywords);
   return (
     <>
       {condition === "certified" ? <Badge look="petrol">Certified</Badge> : null}
@@ -148,7 +149,7 @@ const Actions = ({ listing, parts }: Pick<HeroProps, "listing" | "parts">): JSX.
         <Icon name="heart" />
         Keep
       </button>
-      {sold !== null || (own !== undefined && isBranded(own)) ? (
+      {sold !== null || (own !== undefined && hasBrandedTitle(own)) ? (
         hasOthers ? (
           <Button look="quiet" href="#others">
             {sold === null ? `${pluralOf(model)} with a clean title` : `Other ${pluralOf(model)}`}

@@ -15,7 +15,7 @@ import { type CarParts, type ListingDetail, loadParts, loadSimilar, ofModel, typ
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet, OtherListings, PriceParts, WhyNoRating } from "./car-facts.tsx";
 import { CarHero, fullName } from "./car-hero.tsx";
-import { PastDay, PriceFigure } from "./price-over-time.tsx";
+import { PastDay, PriceOverTime } from "./price-over-time.tsx";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
@@ -110,7 +110,7 @@ async function bodyOf(visit: PageVisit, props: BodyProps): Promise<JSX.Element> 
   const similar = reason === "branded" ? undefined : await similarOf(visit, valued, listing.id);
   const why = reason === undefined ? null : <WhyNoRating reason={reason} />;
   const price = (
-    <PriceFigure
+    <PriceOverTime
       listing={listing}
       days={daysOf(listing, parts)}
       supplyDays={valued?.supply?.days_supply}

@@ -21,7 +21,7 @@ interface PriceProps {
   readonly query: URLSearchParams;
 }
 
-export const PriceFigure = ({ listing, days, supplyDays, path, query }: PriceProps): JSX.Element => {
+export const PriceOverTime = ({ listing, days, supplyDays, path, query }: PriceProps): JSX.Element => {
   const { price_drops: cuts, price_change_total: change, sold_date: sold, id } = listing;
   const changes = { days, cuts, change, supplyDays: sold === null ? supplyDays : undefined };
   const steps = stepsOf(listing);

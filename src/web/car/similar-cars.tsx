@@ -10,7 +10,7 @@ import { Segments } from "../components/chips.tsx";
 import { Figure } from "../components/figure.tsx";
 import type { ChartTable } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import { countSimilar, expectedWords, nearestNote, nearestTitle, similarNote, similarTitle } from "../sentences/car.ts";
 import { things } from "../sentences/words.ts";
 import { count, dollars, plainWords, shortDay } from "../shell/format.ts";
@@ -265,7 +265,7 @@ export const NearestCars = ({ similar: { cars, valued }, address, asOf }: Simila
       title={isWhole ? `All ${things(cars.length, "similar car")}` : nearestTitle(nearest.length)}
       tools={tools}
     >
-      <Table
+      <DataTable
         label="Similar cars"
         columns={nearestColumns(asOf)}
         rows={nearest}
@@ -287,7 +287,7 @@ function sortedBy(cars: readonly SimilarCar[], sort: string): readonly SimilarCa
   });
 }
 
-const nearestColumns = (asOf: string): readonly Column<SimilarCar>[] => [
+const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
   {
     title: "Car",
     sort: "year",

@@ -1,8 +1,6 @@
 /** Badges: the rating of a price in a word, the condition and the title of a car. A branded title is the only solid red of a page. */
 import type { ComponentChildren, JSX } from "preact";
-import type { AnswerOf } from "../../contract/types.ts";
-
-export type Rating = NonNullable<AnswerOf<"searchListings">["data"][number]["value_rating"]>;
+import type { Rating } from "../../valuation/rules.ts";
 
 interface BadgeProps {
   /** The color: that of a rating, `branded` (solid red), `petrol`, `gold`, or gray without one. */
@@ -30,11 +28,11 @@ interface JudgedCar {
   readonly keywords?: readonly string[] | null | undefined;
 }
 
-export const isBranded = ({ keywords }: JudgedCar): boolean => keywords?.includes("branded") === true;
+export const hasBrandedTitle = ({ keywords }: JudgedCar): boolean => keywords?.includes("branded") === true;
 
 /** The badge of a price: its rating; the branded title in its place; nothing without a rating. */
 export const PriceBadge = ({ car }: { readonly car: JudgedCar }): JSX.Element | null => {
-  if (isBranded(car)) return <Badge look="branded">Branded title</Badge>;
+  if (hasBrandedTitle(car)) return <Badge look="branded">Branded title</Badge>;
   const { value_rating: rating } = car;
   return rating == null ? null : <Badge look={rating}>{ratingWords[rating]}</Badge>;
 };

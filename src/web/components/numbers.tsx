@@ -1,7 +1,7 @@
 /** The numbers of a chart: a table whose headings sort, and a CSV file. */
 import type { ComponentChildren, JSX } from "preact";
 import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
-import { type Sorting, Table } from "./table.tsx";
+import { DataTable, type Sorting } from "./table.tsx";
 
 /** A number, a text, or one with a link to a page; null if it is unknown. */
 export type Cell = string | number | null | { readonly text: string | number; readonly path: string };
@@ -35,7 +35,7 @@ export function sortingOf(id: string, path: string, query: URLSearchParams): Sor
 }
 
 export const NumbersTable = ({ id, columns, rows, sorting }: ChartTable & { readonly id: string }): JSX.Element => (
-  <Table
+  <DataTable
     label={`Numbers of ${id.replaceAll("-", " ")}`}
     columns={columns.map((column, at) => ({
       title: column.title,

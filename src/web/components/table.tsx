@@ -1,7 +1,7 @@
 /** Tables: headings that sort are links, "you" is a gold row, the first column may hold a drawing, and wide ones scroll in their sheet. */
 import type { ComponentChildren, JSX } from "preact";
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** Its title; empty for a column of drawings. */
   readonly title: ComponentChildren;
   /** How the rows sort by it: the value of the page's `sort`, without a sign. Other columns do not sort. */
@@ -21,7 +21,7 @@ export interface Sorting {
 interface TableProps<Row> {
   /** What the table is, for readers who do not see it. */
   readonly label: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly sorting?: Sorting;
   /** Whether a row is the reader's, which is gold. */
@@ -32,7 +32,7 @@ interface TableProps<Row> {
   readonly empty?: string;
 }
 
-export function Table<Row>({ label, columns, rows, empty = "None.", ...props }: TableProps<Row>): JSX.Element {
+export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props }: TableProps<Row>): JSX.Element {
   const { sorting, isMine, hasPictures = false } = props;
   if (rows.length === 0) return <p class="mute">{empty}</p>;
   return (
@@ -63,7 +63,7 @@ export function Table<Row>({ label, columns, rows, empty = "None.", ...props }: 
 }
 
 interface HeadingProps<Row> {
-  readonly column: Column<Row>;
+  readonly column: TableColumn<Row>;
   readonly sorting: Sorting | undefined;
 }
 

@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { assetPath } from "../shell/assets.ts";
 import { type CarClass, carClassOf } from "./models.ts";
-import { hashOf, paintOf } from "./paints.ts";
+import { paintOf, textHash } from "./paints.ts";
 
 /** The facts of a listing, or of a kind of cars, that its drawing shows. Unknown ones are left out. */
 export interface DrawnCar {
@@ -72,7 +72,7 @@ export function lookOf(car: DrawnCar): CarLook {
   return {
     carClass: carClassOf(car.model, car.body_type),
     paint: isKind && car.base_exterior_color == null ? kindPaint : paintOf(car.exterior_color, car.base_exterior_color),
-    rim: hashOf(car.vin ?? "") % rims,
+    rim: textHash(car.vin ?? "") % rims,
     variations: [
       ...(premiumMakes.has(car.make ?? "") ? (["toned"] as const) : []),
       ...(features !== undefined && !features.some((feature) => roofRails.test(feature))

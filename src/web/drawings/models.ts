@@ -57,7 +57,7 @@ const classOfBodyTypes: Readonly<Record<string, CarClass>> = {
   Wagon: "wagon",
 };
 
-/** The body types whose cars are drawn alike, whatever their model. */
+/** The body types whose cars are drawn alike, regardless of their model. */
 const ownBodyTypes: readonly string[] = ["Convertible", "Wagon"];
 
 /** Returns the class that draws a car, by its model or else its body type; a sedan if both are unknown. */

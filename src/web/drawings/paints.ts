@@ -91,7 +91,7 @@ export const plainPaint = "#7a858a";
 const shiftMax = 10;
 
 /** Returns a number that is the same for the same text. */
-export function hashOf(text: string): number {
+export function textHash(text: string): number {
   let hash = 0;
   for (const character of text) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return hash;
@@ -103,7 +103,7 @@ export function paintOf(name: string | null | undefined, base: string | null | u
   const named = paintsOfWords.find(([wanted]) => wanted.split(" ").every((word) => words.includes(word)));
   if (named !== undefined) return named[1];
   const paint = ownValue(paintsOfBases, base ?? "");
-  return paint === undefined ? plainPaint : shifted(paint, hashOf(words));
+  return paint === undefined ? plainPaint : shifted(paint, textHash(words));
 }
 
 /** Returns a paint, lighter or darker by a hash. */

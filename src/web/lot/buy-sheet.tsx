@@ -4,7 +4,7 @@ import { listItem } from "../../contract/lists.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { type ChartTable, numbersUrl } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Meter, Table } from "../components/table.tsx";
+import { DataTable, Meter } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { buyNote, buyTitle, yoursText } from "../sentences/lot.ts";
 import { amountOf, count, dollars, signedPercent, wholePercent } from "../shell/format.ts";
@@ -160,7 +160,7 @@ const MissingSheet = ({ choice, buying: { models = [] }, query }: BuyProps): JSX
         </>
       }
     >
-      <Table
+      <DataTable
         label="Models to buy"
         rows={rows}
         hasPictures
@@ -223,7 +223,7 @@ const FittingSheet = ({ choice, buying: { fitting }, query }: BuyProps): JSX.Ele
       of={`Models by the days until a sale, of ${amountOf(fitting?.meta.sold_days, "day")} of sales within ${buyRadius} miles.`}
       tools={<a href={`${changedPath(choice, query, { buy: undefined })}#buy`}>What to buy</a>}
     >
-      <Table
+      <DataTable
         label="Models that sell faster here"
         rows={models}
         hasPictures

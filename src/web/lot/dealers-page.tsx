@@ -6,7 +6,7 @@ import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { toMarketText } from "../sentences/lot.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { things } from "../sentences/words.ts";
@@ -189,7 +189,7 @@ const Dealers = ({
         </>
       }
     >
-      <Table
+      <DataTable
         label="Dealers"
         rows={dealers}
         empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."

@@ -7,7 +7,7 @@ import { carName } from "../components/card.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import {
   agingNote,
@@ -184,7 +184,7 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
     of={`${carSort === "-days_on_market" ? "Oldest first. " : ""}Price to market is the price against similar cars.`}
     end={<a href={rowsPath(choice, { sort: "-days_on_market" })}>All {count(said.cars)}</a>}
   >
-    <Table
+    <DataTable
       label="Cars to decide on"
       rows={cars}
       hasPictures
@@ -258,7 +258,7 @@ export const RankSheet = ({ lot: { choice, ranked }, query }: LotProps): JSX.Ele
         </>
       }
     >
-      <Table
+      <DataTable
         label="Dealers by price"
         rows={rows}
         isMine={isSubject}

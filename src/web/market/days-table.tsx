@@ -6,7 +6,7 @@ import { TableEncoder } from "../../formats/table-encoder.ts";
 import { encodeCsv } from "../../formats/table-formats.ts";
 import { Button } from "../components/button.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import { pointLabel } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
@@ -108,7 +108,7 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
         )
       }
     >
-      <Table
+      <DataTable
         label={`The ${unit}s`}
         rows={rows}
         sorting={{
@@ -124,7 +124,7 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
             ),
           },
           ...columns.map(
-            ({ name, title, cellOf, format }): Column<DayRow> => ({
+            ({ name, title, cellOf, format }): TableColumn<DayRow> => ({
               title,
               sort: name,
               isNumber: true,

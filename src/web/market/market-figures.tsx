@@ -6,7 +6,7 @@ import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.t
 import { Figure } from "../components/figure.tsx";
 import { type NumbersColumn, sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import {
   lossNote,
   lossTitle,
@@ -177,7 +177,7 @@ const factRows: readonly FactRow[] = [
 export const FactsSheet = ({ market: { trends, sides } }: { readonly market: ShownMarket }): JSX.Element => (
   <Sheet title={paceTitle(sides)} id="facts">
     <div class="facts-table">
-      <Table
+      <DataTable
         label="Facts side by side"
         rows={factRows}
         columns={[

@@ -28,7 +28,7 @@ import {
   placeOf,
   readSearches,
   sampleOf,
-  searchesTitle,
+  searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
 import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
@@ -55,7 +55,7 @@ export const marketPage =
     const models =
       query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
     return {
-      title: searchesTitle(searches),
+      title: searchTitle(searches),
       door: "market",
       top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
       body: (
@@ -268,7 +268,7 @@ export const marketFile =
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
     if (trends.length === 0) return context.redirect(marketPath(query, {}));
-    const name = capital(searchesTitle(searches))
+    const name = capital(searchTitle(searches))
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
     context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");

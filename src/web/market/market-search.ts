@@ -188,7 +188,7 @@ export const sampleOf = ({ condition }: MarketSearch): string =>
   condition === "used" ? "used and certified" : condition;
 
 /** Returns the title of a page of searches. */
-export const searchesTitle = (searches: readonly MarketSearch[]): string =>
+export const searchTitle = (searches: readonly MarketSearch[]): string =>
   searches.length > 1
     ? searches.map(({ name }) => capital(name)).join(" against ")
     : `The market of ${searches[0]?.plural ?? "cars"}`;

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { listItem } from "../../contract/lists.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { count, dollars, wholePercent } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -71,7 +71,7 @@ export const ModelsSheet = ({ of: { search, isOwn, models, total }, query }: Mod
       title={`The most offered ${search.name} models`}
       of={`The ${models.length} of ${count(total)} with the most cars for sale. Depreciation follows one model: choose one.`}
     >
-      <Table
+      <DataTable
         label={`The most offered ${search.name} models`}
         rows={models}
         hasPictures

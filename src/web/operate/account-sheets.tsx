@@ -12,7 +12,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { purposeOf } from "../account/charges.tsx";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { signedAmount, text, time, usd } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -74,7 +74,7 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
       </div>
       <div class="two">
         <Sheet title="Last charges and credits" of="Times are UTC.">
-          <Table
+          <DataTable
             label="Last charges and credits"
             rows={entries}
             empty="None yet."
@@ -151,7 +151,7 @@ const Credits = ({ credits, ...props }: CreditsProps): JSX.Element => (
       </>
     }
   >
-    <Table
+    <DataTable
       label="Credits and adjustments"
       rows={credits.toReversed()}
       empty="None yet."
@@ -197,7 +197,7 @@ const Payment = ({
 
 const Keys = ({ keys, accountId }: Pick<OpenedAccount, "keys"> & { readonly accountId: string }): JSX.Element => (
   <Sheet id="keys" title="Keys" tools={<CommandText name="keys revoke" />}>
-    <Table
+    <DataTable
       label="Keys"
       rows={keys.toReversed()}
       empty="No key yet."

@@ -9,7 +9,7 @@ import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { Button } from "../components/button.tsx";
 import { Sheet, Spec } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -85,7 +85,7 @@ const IssueRows = ({ issue: { outcome, field, reason }, rows, nameOf, path }: Is
     of={rows.length < issueRowsMax ? `${amountOf(rows.length, "row")}.` : `The first ${count(issueRowsMax)} rows.`}
     tools={<a href={`${path}#issues`}>All issues</a>}
   >
-    <Table
+    <DataTable
       label="Rows of the issue"
       rows={rows}
       empty="No row of this day has this issue."
@@ -139,7 +139,7 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
       </>
     )}
     {feed.refused.length === 0 ? null : (
-      <Table
+      <DataTable
         label="Refused rows"
         rows={feed.refused}
         columns={[
@@ -229,7 +229,7 @@ const Checks = ({ checks, status, dealer, path }: ChecksProps): JSX.Element => {
       }
       tools={<a href={`${path}?${other}#checks`}>{isAll ? "Checks to look at" : "All checks"}</a>}
     >
-      <Table
+      <DataTable
         label="Checks"
         rows={checks.slice(0, checksMax)}
         columns={[

@@ -4,7 +4,7 @@ import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -44,7 +44,7 @@ export const logPage =
   };
 
 export const AuditTable = ({ records }: { readonly records: readonly AuditRecord[] }): JSX.Element => (
-  <Table
+  <DataTable
     label="Audit records"
     rows={records}
     empty="No change yet."

@@ -12,7 +12,7 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
@@ -122,7 +122,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       <Form visitor={visitor} action={path} class="stack">
         <input type="hidden" name="draft" value={id} />
         <Sheet id="columns" title="Columns" end={<a href={path}>Another file</a>}>
-          <Table
+          <DataTable
             label="Columns"
             rows={columns}
             columns={[
@@ -159,7 +159,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
         <Lines lines={[...issues.map(describeIssue), ...remarks]} />
       </Sheet>
       <Sheet id="listings" title="The first cars as listings">
-        <Table label="Listings" rows={listings} columns={listed} />
+        <DataTable label="Listings" rows={listings} columns={listed} />
       </Sheet>
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
@@ -227,7 +227,7 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
 );
 
 /** The columns of listings: what each joins. */
-const listed: readonly Column<Row>[] = (
+const listed: readonly TableColumn<Row>[] = (
   [
     ["Row", "row"],
     ["Car", "year make model trim drivetrain"],

@@ -6,7 +6,7 @@ import type { RequestContext, RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { signInPage } from "../account/sign-in/sign-in-page.tsx";
 import { Chips } from "../components/chips.tsx";
-import { type Column, type Sorting, Table } from "../components/table.tsx";
+import { DataTable, type Sorting, type TableColumn } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count } from "../shell/format.ts";
@@ -59,7 +59,7 @@ export const operatePage = ({ path, title, judgement, here = title, visitor, ...
 });
 
 /** A column that sorts by a value of its rows. */
-export interface SortedColumn<Row> extends Column<Row> {
+export interface SortedColumn<Row> extends TableColumn<Row> {
   readonly by?: (row: Row) => string | number;
 }
 
@@ -116,7 +116,7 @@ export function SortedTable<Row>({
   const by = columns.find(({ sort }) => sort === current.replace(/^-/, ""))?.by;
   const sign = current.startsWith("-") ? -1 : 1;
   const ordered = by === undefined || current === first ? rows : [...rows].sort((a, b) => sign * compare(by(a), by(b)));
-  return <Table {...table} columns={columns} rows={ordered} sorting={sorting} />;
+  return <DataTable {...table} columns={columns} rows={ordered} sorting={sorting} />;
 }
 
 const compare = (one: string | number, other: string | number): number =>

@@ -10,7 +10,7 @@ import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versi
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
-import { Table } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
@@ -162,7 +162,7 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
 };
 
 const SourceTable = ({ sources }: { readonly sources: readonly (readonly [string, SourceStatus])[] }): JSX.Element => (
-  <Table
+  <DataTable
     label="Sources"
     rows={sources}
     columns={[
@@ -176,7 +176,7 @@ const SourceTable = ({ sources }: { readonly sources: readonly (readonly [string
 );
 
 const DayTable = ({ days }: { readonly days: readonly (readonly [DayStatus, string])[] }): JSX.Element => (
-  <Table
+  <DataTable
     label="Days"
     rows={days}
     columns={[
@@ -196,7 +196,7 @@ const DayTable = ({ days }: { readonly days: readonly (readonly [DayStatus, stri
 
 const Statements = ({ services: { current } }: OfServiceProps): JSX.Element => (
   <Sheet id="statements" title="Running statements">
-    <Table
+    <DataTable
       label="Running statements"
       rows={current.runningStatements}
       empty="No statement is running."
@@ -217,7 +217,7 @@ const Limited = ({ services: { accounts } }: OfServiceProps): JSX.Element => (
     title="Accounts at their rate limits"
     tools={<code>{"carquet accounts rate-limit --account <id> --per10s <n> --per60s <n>"}</code>}
   >
-    <Table
+    <DataTable
       label="Accounts at their rate limits"
       rows={accounts.limited}
       empty="No account is refused requests."
@@ -248,7 +248,7 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
       </>
     }
   >
-    <Table
+    <DataTable
       label="Versions"
       rows={versions}
       columns={[
@@ -286,7 +286,7 @@ const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Elemen
 };
 
 const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
-  <Table
+  <DataTable
     label="Accuracy of values"
     rows={accuracy}
     columns={[
@@ -317,7 +317,7 @@ const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
     }
     tools={<code>{"carquet tiers approve --account <id>"}</code>}
   >
-    <Table
+    <DataTable
       label="Tier reviews"
       empty="An account that meets the conditions of its next tier is queued here."
       rows={reviews}

@@ -171,8 +171,8 @@ function noCreditPage({ identity }: Visitor, message: string): PageContent {
           {isUsedUp
             ? "Searches are refused and nothing more is charged."
             : `${usd(balanceMicros)} are left. ${message}`}{" "}
-          Ask whoever invited you to add credit: <b>the operator of this service</b> sees your account on the page
-          Accounts. Your keys, saved searches and charges stay.
+          Ask for credit: <b>the operator of this service</b> sees your account on the page Accounts. Your keys, saved
+          searches and charges stay.
         </p>
       ),
     }),

@@ -1,6 +1,7 @@
 /** The filters of the shop: one form of facets, which scripts send when it changes. */
 import type { ComponentChildren, JSX } from "preact";
-import { Badge, type Rating, ratingWords } from "../components/badge.tsx";
+import type { Rating } from "../../valuation/rules.ts";
+import { Badge, ratingWords } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Facet, type FacetRow, RangeFacet } from "../components/facet.tsx";
 import { decimal, dollars } from "../shell/format.ts";

@@ -8,7 +8,7 @@ import { Button } from "../components/button.tsx";
 import { cardFields, carName } from "../components/card.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import { Stage } from "../drawings/car-drawing.tsx";
 import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
@@ -217,7 +217,7 @@ interface ComparisonProps {
 }
 
 const Comparison = ({ cars, photos }: ComparisonProps): JSX.Element => {
-  const columns: readonly Column<ComparedRow>[] = [
+  const columns: readonly TableColumn<ComparedRow>[] = [
     { title: "", cell: ({ title }) => title },
     ...cars.map((kept) => ({
       title: <CarHead kept={kept} cars={cars} photos={photos} />,
@@ -237,7 +237,7 @@ const Comparison = ({ cars, photos }: ComparisonProps): JSX.Element => {
   return (
     <Sheet title="Side by side" of="The address holds the cars: share it, or keep it.">
       <div class="kept-table">
-        <Table label="Kept cars" columns={columns} rows={[...rows, equipmentRow(cars)]} />
+        <DataTable label="Kept cars" columns={columns} rows={[...rows, equipmentRow(cars)]} />
       </div>
     </Sheet>
   );

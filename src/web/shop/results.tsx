@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Cars } from "../components/card.tsx";
-import { type Sorting, Table } from "../components/table.tsx";
+import { DataTable, type Sorting } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { count } from "../shell/format.ts";
 import { chosenColumns, columnDefinitions, type ShownListing } from "./columns.tsx";
@@ -47,7 +47,7 @@ interface ListingTableProps {
 }
 
 export const ListingTable = ({ view, listings, columns = [], sorting }: ListingTableProps): JSX.Element => (
-  <Table
+  <DataTable
     label="Table of cars"
     hasPictures
     columns={[
