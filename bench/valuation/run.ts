@@ -13,8 +13,9 @@ import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { activeOn, unorderedListings } from "../../src/lake/market.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
+import { asKnown } from "../../src/valuation/judge.ts";
 import { predicted } from "../../src/valuation/predict.ts";
-import { rules } from "../../src/valuation/rules.ts";
+import { ageBandNames, priceBandNames, rules } from "../../src/valuation/rules.ts";
 import { pricedListings } from "../../src/valuation/value-market.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured } from "../report/results.ts";
@@ -27,8 +28,8 @@ const { values: options } = parseArgs({
 const segments: readonly Sql[] = [
   sql`NULL`,
   sql`'by ' || step`,
-  sql`['0 to 2 years', '3 to 5 years', '6 to 8 years', '9 years or more'][band + 1]`,
-  sql`['worth up to $5,000', '$5,001 to $10,000', '$10,001 to $20,000', '$20,001 to $35,000', '$35,001 to $50,000', 'worth more'][price_band + 1]`,
+  sql`(${ageBandNames})[band + 1]`,
+  sql`'worth ' || (${priceBandNames})[price_band + 1]`,
 ];
 
 /** Judges the sales after a day by the fit of that day: adds rows to table `judged`. */
@@ -56,13 +57,6 @@ async function judge(session: Session, lake: string, day: string): Promise<void>
   });
 }
 
-/** The subjects with all their attributes, and with those that a request may have: without equipment, and without their trim. */
-const knowledge = sql`(
-  SELECT *, 0 AS fold, 'listed' AS knowledge, false AS is_described FROM subjects WHERE NOT is_branded
-  UNION ALL BY NAME SELECT * REPLACE (NULL AS o, '' AS version), 0 AS fold, 'described' AS knowledge, true AS is_described FROM subjects WHERE NOT is_branded
-  UNION ALL BY NAME SELECT * REPLACE (NULL AS o, '' AS version, '' AS trim), 0 AS fold, 'described without trim' AS knowledge, true AS is_described FROM subjects WHERE NOT is_branded
-)`;
-
 const judged = sql`
   WITH medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3
   ), sums AS (
@@ -75,7 +69,7 @@ const judged = sql`
   )
   SELECT is_new, knowledge, step, band, price_band, y - fit AS error, y - usual AS error_of_median, y - y0 - a * ("year" - a0) - b * (m - m0) AS error_of_regression,
          error BETWEEN to_low AND to_high AS is_inside, exp(to_high) - exp(to_low) AS width
-  FROM (${predicted(knowledge, sql`fit_judged`)}) LEFT JOIN medians USING (is_new, make, model, "year") LEFT JOIN lines USING (is_new, make, model)
+  FROM (${predicted(asKnown(sql`SELECT *, 0 AS fold FROM subjects WHERE NOT is_branded`), sql`fit_judged`)}) LEFT JOIN medians USING (is_new, make, model, "year") LEFT JOIN lines USING (is_new, make, model)
   WHERE step IN ('trim', 'model') AND out_of_range IS NULL`;
 
 const errorPercent = (error: Sql): Sql => sql`round(100 * median(abs(exp(-${error}) - 1)), 1)`;

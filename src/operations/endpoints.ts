@@ -13,7 +13,7 @@ import { fitDealers, fitModels } from "../query/fit/fit.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
 import { interpret } from "../query/suggest/interpret.ts";
-import { suggest } from "../query/suggest/suggest.ts";
+import { suggest, vinHint } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import { compareListing, compareVehicle, valueVins } from "../query/valuation/comparables.ts";
@@ -100,7 +100,7 @@ const getGroups: Endpoint<"getGroups"> = async ({ query }, version) => {
 };
 
 const suggestFilters: Endpoint<"suggestFilters"> = async ({ query }, version) => {
-  return { data: await suggest(query, version), meta: { limit: query.limit, ...version.meta } };
+  return { data: await suggest(query, version), meta: { limit: query.limit, ...vinHint(query.q), ...version.meta } };
 };
 
 const interpretQuestion: Endpoint<"interpretQuestion"> = async ({ query }, version) => {

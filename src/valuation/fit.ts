@@ -9,6 +9,7 @@
  */
 import type { Session } from "../db/duckdb.ts";
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { tableOf } from "../lake/tables.ts";
 import { accuracy, heldOut, intervals, spreads } from "./judge.ts";
 import { predicted } from "./predict.ts";
 import { pulled, ratingOf, rules } from "./rules.ts";
@@ -47,8 +48,10 @@ const folds = sql`
   SELECT fold::INTEGER AS fold FROM (SELECT count(*) AS n FROM fit_rows WHERE is_regular),
     range(0, 1 + least(${integerLiteral(rules.folds)}, ceil(${integerLiteral(rules.folds * rules.heldOutMin)} / greatest(n, 1)))::BIGINT) AS folds(fold)`;
 
-/** The listings that each fit counts. */
-const counted = sql`SELECT fold, fit_rows.* FROM fit_rows JOIN fit_folds ON fold <> own_fold WHERE is_regular`;
+/** What each fit counts: the columns of levels and slopes. */
+const counted = sql`
+  SELECT fold, is_new, model_key, trim_key, version_key, body, state, "year", miles, price, msrp, y, m, o, certified
+  FROM fit_rows JOIN fit_folds ON fold <> own_fold WHERE is_regular`;
 
 const sums = ["n", "aa", "am", "mm", "ay", "my"] as const;
 const sumsBy = (sum: (name: Sql) => Sql): Sql => join(sums.map((name) => sql`${sum(ident(name))} AS ${ident(name)}`));
@@ -96,7 +99,7 @@ const slopes = sql`
 
 /** `rest`: what the slopes leave of a price. */
 const rest = sql`
-  SELECT fit_counted.*, y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) AS rest
+  SELECT fit_counted.* EXCLUDE (body, y, m, certified), y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) AS rest
   FROM fit_counted JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (fold, model_key)`;
 
 /** A level, and the listings that it rests on, with their mean price of options. */
@@ -125,7 +128,7 @@ const versions = sql`
 
 /** The listings with what their levels leave. */
 const leveled = sql`
-  SELECT fit_rest.*, rest - coalesce(fit_versions.level, fit_trims.level, fit_models.level) AS left_over
+  SELECT fold, fit_rest.is_new, model_key, "year", state, rest - coalesce(fit_versions.level, fit_trims.level, fit_models.level) AS left_over
   FROM fit_rest JOIN fit_models USING (fold, model_key)
   LEFT JOIN fit_trims USING (fold, model_key, trim_key) LEFT JOIN fit_versions USING (fold, model_key, trim_key, version_key)`;
 
@@ -201,6 +204,7 @@ const weightIn = (count: Sql, inNext: Sql): Sql =>
  * deposit, or misspelled.
  */
 const valuations = sql`
+  SELECT ${join(Object.keys(tableOf("valuations").columns).map((column) => ident(column)))} FROM (
   WITH subjects AS (SELECT *, 0 AS fold, false AS is_described FROM fit_rows WHERE NOT is_branded),
   valued AS (${predicted(sql`subjects`, sql`fit_judged`)}),
   alone AS (
@@ -218,7 +222,7 @@ const valuations = sql`
          if(market_value IS NULL, NULL, step) AS value_step,
          CASE WHEN is_rated THEN try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) END AS price_to_value,
          CASE WHEN is_rated THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
-  FROM estimates`;
+  FROM estimates)`;
 
 const fitTables: readonly (readonly [table: string, query: Sql])[] = [
   ["fit_keys", keys],

@@ -5,12 +5,18 @@ import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db
 import { predicted } from "./predict.ts";
 import { priceBandOf, rules } from "./rules.ts";
 
-/** The listings of the folds that are held out, each with all its attributes, and with those that a request may have: without equipment, and without its trim. */
-const subjects = sql`(
-  WITH listed AS (SELECT fit_rows.*, fold, false AS is_described FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded),
-       described AS (SELECT * REPLACE (NULL AS o, '' AS version, true AS is_described) FROM listed)
-  FROM listed UNION ALL BY NAME FROM described WHERE trim <> '' UNION ALL BY NAME SELECT * REPLACE ('' AS trim) FROM described
+/** Listings with all their attributes, and with those that a request may have: without version and options, and without trim. */
+export const asKnown = (listings: Sql): Sql => sql`(
+  WITH listed AS (SELECT *, 'listed' AS knowledge, false AS is_described FROM (${listings})),
+       described AS (SELECT * REPLACE (NULL AS o, '' AS version, 'described' AS knowledge, true AS is_described) FROM listed)
+  FROM listed UNION ALL BY NAME FROM described WHERE trim <> ''
+  UNION ALL BY NAME SELECT * REPLACE ('' AS trim, 'described without trim' AS knowledge) FROM described
 )`;
+
+/** The listings of the folds that are held out. */
+const subjects = asKnown(
+  sql`SELECT fit_rows.*, fold FROM fit_rows JOIN fit_folds ON fold = own_fold WHERE NOT is_branded`,
+);
 
 /** `miss`: the logarithm of the price to the value. */
 export const heldOut = sql`

@@ -49,6 +49,39 @@ test("the first spelling of a value in the lake is kept, however later rows spel
   assert.equal((await queryLake(lake, "FROM active")).length, 4);
 });
 
+test("a spelling stays one after weeks in which no listing has it, in batches and in an ingest for each day", async (context) => {
+  const folder = await temporaryFolder(context);
+  const day = (n: number): string => `2026-03-${String(n).padStart(2, "0")}`;
+  const option = { make: words.make ?? "", code: "Zq1", msrp: 500 };
+  await writeFeeds(folder, day(1), {
+    dealers: dealers.map((dealer) => ({ ...dealer, country: "Ruritania" })),
+    inventory: [{ vin: vinOf(1), dealer_id: north, year: 2024, ...words }],
+    options: [option],
+  });
+  // The only car is gone for weeks, and sold.
+  for (const n of [2, 3, 24])
+    await writeFeeds(folder, day(n), { inventory: [{ vin: vinOf(9), dealer_id: north, make: "Kia" }] });
+  const others = [2, 3, 4].map((n) => ({ vin: vinOf(n), dealer_id: north, year: 2024, ...upperCased }));
+  await writeFeeds(folder, day(25), {
+    dealers: [{ dealer_id: north, name: "North", country: "RURITANIA" }],
+    inventory: others.map((car) => ({ ...car, options_packages: "ZQ1" })),
+  });
+  const single = `${folder}/single`;
+  for (const n of [1, 2, 3, 24, 25]) await ingestPath(single, `${folder}/${day(n)}`, { hasServingFiles: false });
+  const batch = `${folder}/batch`;
+  await ingestPath(batch, folder, { hasServingFiles: false });
+  for (const lake of [single, batch]) {
+    const cars = `active WHERE make <> 'Kia'`;
+    assert.equal((await queryLake(lake, `FROM ${cars}`)).length, 3);
+    for (const [field, word] of Object.entries(words))
+      assert.deepEqual(await queryLake(lake, `SELECT DISTINCT "${field}" AS word FROM ${cars}`), [{ word }], field);
+    assert.deepEqual(await queryLake(lake, "SELECT DISTINCT country FROM dealers"), [{ country: "Ruritania" }]);
+    assert.deepEqual(await queryLake(lake, `SELECT DISTINCT options_packages AS codes FROM ${cars}`), [
+      { codes: ["Zq1"] },
+    ]);
+  }
+});
+
 /** The text fields of a vehicle in which every marker is an unknown value. */
 const unmarked = Object.entries(feed.inventory.properties)
   .filter(([, field]) => field.type === "string" && field["x-words-are-values"] === undefined)

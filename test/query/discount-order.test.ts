@@ -1,4 +1,4 @@
-/** The order of discounts that are equal once rounded, compared with exact fractions. */
+/** The order of discounts, and drops of a price, that are equal once rounded, compared with exact fractions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCustomer } from "../support/accounts.ts";
@@ -53,3 +53,11 @@ for (const view of ["", "&snapshot_date=2026-11-18"])
         found.map(({ id }) => id),
       );
     });
+
+test("a drop of a price in percent is compared before it is rounded", async () => {
+  const saabs = (prices: readonly number[]) => feedsOf(prices.map((price): CarRow => ({ make: "Saab", price })));
+  const drops = await serveFeeds(fileScope, saabs([25_000, 25_000, 30_000]), saabs([23_751, 23_750, 20_000]));
+  const found = async (percent: number) => (await fetchListings(drops, `min_price_drop_percent=${percent}`, 10)).length;
+  const bounds = [4.99, 5, 5.01, 33.33, 33.34];
+  assert.deepEqual(await Promise.all(bounds.map(found)), [3, 2, 1, 1, 0]);
+});

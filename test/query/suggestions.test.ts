@@ -77,6 +77,12 @@ test("a VIN is suggested by its beginning", async () => {
   assert.ok((found?.count ?? 0) >= 1);
 });
 
+test("the beginning of a VIN that is too short has a hint that names the characters it needs", async () => {
+  const hintOf = async (q: string) => (await client.getBody("suggestFilters", `/v1/suggest?q=${q}`)).meta.hint;
+  for (const q of ["5YJ", "1ftx"]) assert.equal(await hintOf(q), "VINs are suggested from 5 characters on.", q);
+  for (const q of ["1FTEW", "94", "toy", "o1"]) assert.equal(await hintOf(q), undefined, q);
+});
+
 test("a stock number is suggested in any case, as a whole", async () => {
   const [found, ...others] = await suggested("t26-4266");
   assert.deepEqual([found?.filters, found?.count, others], [{ stock_number: "T26-4266" }, 1, []]);

@@ -45,7 +45,7 @@ test("a question is answered by listings and a line about each of its words, wit
       "Understood: used, toyotta (Toyota), 2019-2021, in Santa Fe, tacomma (Tacoma)",
       "Also means: in Santa Fe: city Santa Fe, TX or model Santa Fe",
       "Ignored: with, and",
-      "Not understood: wings under $300 a month (Payments are not known: expected a price such as under 25000.)",
+      "Not understood: wings under $300 a month (No filter is for payments: expected a price such as under 25000.)",
     ],
   );
   const nothing = await find("heated");
@@ -65,6 +65,8 @@ test("suggestions complete the last words of a question, and are charged as such
   assert.deepEqual(first, { text: "used Hyundai Santa Fe" });
   const stocked = [{ text: "used stock number T26-4266" }];
   for (const q of ["used t26-4266", "used stock number t26-4266"]) assert.deepEqual(await suggest(q), stocked);
+  const hint = "VINs are suggested from 5 characters on.";
+  assert.deepEqual(await suggest("used 5yj"), [{ text: "used 5yj", note: hint }]);
   assert.deepEqual(await suggest("!"), []);
   assert.deepEqual(await suggest("toyota", { Cookie: "carquet-session=none" }), []);
 });

@@ -10,7 +10,7 @@ import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
 import { buildColumns, dealerColumns, tokenKinds } from "../../lake/tables.ts";
 import { type AttributeName, attributeOf, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";
-import { isSpelled, type Spellings, valuesAsRows } from "../normalize/vocabularies.ts";
+import { isSpelled, listingVocabularies, type Spellings, valuesAsRows } from "../normalize/vocabularies.ts";
 
 const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
 
@@ -89,9 +89,12 @@ export async function assignBuildKeys(session: Session, greatestKey: number): Pr
 
 export const matchesBuild = (row: Sql): Sql => buildColumnsMatch(sql`build_keys`, row);
 
-/** Appends new tokens and creates the table `token_keys` (each distinct raw list of an attribute in the delivery, with its sorted token keys). */
+/** Appends new tokens, with the spellings of colors, and creates the table `token_keys` (each distinct raw list of an attribute in the delivery, with its sorted token keys). */
 export async function assignTokenKeys(session: Session, greatestKey: number): Promise<void> {
-  const kinds = Object.entries(tokenKinds).map(([column, kind]) => sql`(${literal(column)}, ${literal(kind)})`);
+  const ofListings = listingVocabularies.map((name) => [name, name] as const);
+  const kinds = [...Object.entries(tokenKinds), ...ofListings].map(
+    ([column, kind]) => sql`(${literal(column)}, ${literal(kind)})`,
+  );
   await session.createTempTable(
     "token_by_value",
     sql`SELECT vocabulary AS attribute, raw_value, kind, spelling AS token FROM spellings
@@ -102,7 +105,8 @@ export async function assignTokenKeys(session: Session, greatestKey: number): Pr
     "tokens",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY kind, token) AS token_key, kind, token
         FROM (SELECT DISTINCT kind, token FROM token_by_value
-              SEMI JOIN (SELECT attribute, unnest(list) AS raw_value FROM raw_lists) USING (attribute, raw_value)) AS today
+              SEMI JOIN (SELECT attribute, unnest(list) AS raw_value FROM raw_lists UNION ALL
+                         SELECT vocabulary, raw_value FROM spellings WHERE list_contains(${listingVocabularies}, vocabulary)) USING (attribute, raw_value)) AS today
         WHERE NOT EXISTS (FROM lake_tokens AS existing WHERE existing.kind = today.kind AND existing.token = today.token)`,
   );
   const keyByValue = sql`SELECT attribute, raw_value, token_key FROM token_by_value

@@ -22,7 +22,7 @@ const buildVocabularies = namesIn("builds").filter(
 
 type SpelledListingColumn = NameOf<{ readonly home: "listings"; readonly feed: "spelled" }>;
 
-const listingVocabularies = [
+export const listingVocabularies = [
   ...namesIn("listings").filter((column): column is SpelledListingColumn => attributes[column].feed === "spelled"),
   ...(["base_exterior_color", "base_interior_color"] as const),
 ];
@@ -77,12 +77,18 @@ const tokenKindCases = Object.entries(tokenKinds).map(
   ([column, kind]) => sql`WHEN ${literal(kind)} THEN ${literal(column)}`,
 );
 
-/** The spellings in the lake. States and countries of dealers have none. */
+/** The spellings in the lake, also of values that no listing has any more. */
 const valuesInLake = join(
   [
     valuesAsRows(buildVocabularies, sql`(SELECT *, 0 AS uses FROM lake_builds)`),
+    // Lakes of earlier releases have no tokens of these.
     valuesAsRows(listingVocabularies, sql`(SELECT DISTINCT ${listingColumns}, 0 AS uses FROM held_listings)`),
-    sql`SELECT CASE kind ${join(tokenKindCases, sql` `)} END, token, 0 FROM lake_tokens`,
+    valuesAsRows(dealerVocabularies, sql`(SELECT *, 0 AS uses FROM lake_dealers)`),
+    valuesAsRows(
+      ["make", "options_packages"],
+      sql`(SELECT make, code AS options_packages, 0 AS uses FROM lake_options)`,
+    ),
+    sql`SELECT CASE kind ${join(tokenKindCases, sql` `)} ELSE kind END, token, 0 FROM lake_tokens`,
   ],
   sql` UNION ALL `,
 );

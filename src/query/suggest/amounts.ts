@@ -1,7 +1,7 @@
 /** Amounts in questions: bounds of prices, miles, years and days, numbers of seats and the like, and the radius around a place. */
 import { plusDays } from "../../base/day.ts";
 import type { QuestionText } from "./question.ts";
-import type { Reading, Understood } from "./reading.ts";
+import type { NotUnderstood, Reading, Understood } from "./reading.ts";
 
 interface Amount {
   readonly length: number;
@@ -50,7 +50,10 @@ interface Bounds {
   /** The name of the number before the amount, and the unit after it: names of bounds without `min_` or `max_`. */
   readonly noun: string | undefined;
   readonly unit: string | undefined;
-  readonly isPayment: boolean;
+  /** What the amount is of, if no filter is for it: the value of a phrase. */
+  readonly unknown: string | undefined;
+  /** Whether it is by dates: `older` is more years, and fewer of model years. */
+  readonly isByDate: boolean;
 }
 
 /** What the words around bounds, and the data, say about them. */
@@ -76,24 +79,30 @@ function daysBase(question: QuestionText): string {
   return has("min_price_drops") ? "price_changed_after" : "days_on_market";
 }
 
-const kilometers: ReadonlySet<string> = new Set(["km", "kms", "kilometers"]);
+const reversed: Readonly<Partial<Record<Comparison, Comparison>>> = {
+  below: "above",
+  above: "below",
+  at_least: "at_most",
+  at_most: "at_least",
+  or_more: "or_less",
+  or_less: "or_more",
+};
 
 /** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. */
 export function boundsAt(question: QuestionText, at: number, context: BoundsContext): Reading | undefined {
   const bounds = parseBounds(question, at);
   if (bounds === undefined) return undefined;
-  const { length, amounts, noun, unit, isPayment } = bounds;
-  if (kilometers.has(question.tokens[at + length]?.key ?? ""))
-    return { length: length + 1, reason: "Distances are in miles: expected a bound such as under 60000 miles." };
-  const range = unit === "mileage" ? question.phraseAt(at + length, "range") : undefined;
-  if (range !== undefined) return { length: length + range.length, reason: "The range of electric cars is not known." };
-  if (isPayment) return { length, reason: "Payments are not known: expected a price such as under 25000." };
+  const { length, amounts, noun, unit, unknown } = bounds;
+  if (unknown !== undefined) return { length, reason: reasonOf(unknown) };
   const isOfDays = noun === "days_on_market" || noun === "sold_within_days";
   if (isOfDays && unit !== "days") return undefined;
   const named = noun ?? (unit === "days" ? daysBase(question) : unit) ?? impliedBase(amounts);
-  const isDrop = context.isAfterDrop && named === "price" && leastComparisons.has(bounds.comparison);
+  const canBeDrop = named === "price" || (named === "year" && noun === undefined);
+  const isDrop = context.isAfterDrop && canBeDrop && leastComparisons.has(bounds.comparison);
   const base = isDrop ? "price_drop" : named;
-  const comparison = isDrop && bounds.comparison === "is" ? "at_least" : bounds.comparison;
+  const isOfAge = base === "age" || base === "years" || base === "days_on_market";
+  const stated = (bounds.isByDate && isOfAge ? reversed[bounds.comparison] : undefined) ?? bounds.comparison;
+  const comparison = isDrop && stated === "is" ? "at_least" : stated;
   const isBare = noun === undefined && unit === undefined;
   if (
     comparison === "from" &&
@@ -101,8 +110,10 @@ export function boundsAt(question: QuestionText, at: number, context: BoundsCont
     !amounts.some((amount) => amount.isYear || amount.isMoney || amount.isThousands)
   )
     return undefined;
-  if (base === "year") return yearsReading(bounds, context.years);
-  if (base === "age") return agesReading(bounds, context);
+  const areYears = base === "years" && amounts.every(({ isYear }) => isYear);
+  if (base === "year" || areYears) return yearsReading(bounds, context.years);
+  if (base === "age" || (base === "years" && comparison !== "is"))
+    return agesReading({ ...bounds, comparison }, context);
   if (comparison === "is") {
     const isNumberAlone = isBare && !amounts.some((amount) => amount.isMoney || amount.isThousands);
     return isNumberAlone
@@ -116,6 +127,30 @@ export function boundsAt(question: QuestionText, at: number, context: BoundsCont
     : boundsReading({ ...bounds, comparison }, base);
 }
 
+const reasonOf = (unknown: string): string => `No filter is for ${unknown}.`;
+
+/** Returns the words for something that no filter is for, with an amount of it after them. Other amounts are of the next words, such as a price. */
+export function unknownAt(
+  question: QuestionText,
+  at: number,
+  { years }: Pick<BoundsContext, "years">,
+): NotUnderstood | undefined {
+  const phrase = question.phraseAt(at, "unknown");
+  if (phrase === undefined) return undefined;
+  const { length, value } = phrase;
+  if (value === "") return { length };
+  const bounds = parseBounds(question, at + length);
+  const isOfIt =
+    bounds?.amounts.every(
+      ({ isMoney, isThousands, value: amount }) => !isMoney && !isThousands && !years.includes(amount),
+    ) === true;
+  const isNumber = bounds?.noun === undefined && (bounds?.unit === undefined || bounds.unit === "mileage");
+  const isAmount = isOfIt && isNumber && (leastComparisons.has(bounds.comparison) || isSmall(bounds));
+  return { length: length + (isAmount ? bounds.length : 0), reason: reasonOf(value) };
+}
+
+const isSmall = ({ amounts }: Bounds): boolean => amounts.every(({ value }) => value < plainMin);
+
 /** Returns what amounts without a unit are: model years, else dollars. */
 function impliedBase(amounts: readonly Amount[]): string | undefined {
   if (amounts.every(({ isYear }) => isYear)) return "year";
@@ -128,42 +163,61 @@ function parseBounds(question: QuestionText, start: number): Bounds | undefined 
   const noun = question.phraseAt(at, "noun");
   at += noun?.length ?? 0;
   const prefix = prefixes.find((kind) => question.phraseAt(at, kind) !== undefined);
-  at += prefix === undefined ? 0 : (question.phraseAt(at, prefix)?.length ?? 0);
-  const first = amountAt(question, at) ?? periodAt(question, at, prefix === "at_most");
+  const beginning = prefix && question.phraseAt(at, prefix);
+  at += beginning?.length ?? 0;
+  const first = amountAt(question, at) ?? periodAt(question, at, prefix !== undefined);
   if (first === undefined) return undefined;
   at += first.length;
   const canBeRange = prefix === undefined || prefix === "between" || prefix === "from";
   const second = canBeRange ? rangeEndAt(question, at, prefix !== undefined) : undefined;
   if (prefix === "between" && second === undefined) return undefined;
   at += second?.length ?? 0;
-  const unit = first.isPeriod === true ? undefined : question.phraseAt(at, "unit");
+  const isPeriod = first.isPeriod === true;
+  let unit = unitAt(question, at, isPeriod);
   at += unit?.length ?? 0;
+  const suffix = prefix === undefined && second === undefined ? suffixAt(question, at) : undefined;
+  at += suffix?.length ?? 0;
+  if (unit === undefined) {
+    unit = unitAt(question, at, isPeriod);
+    at += unit?.length ?? 0;
+  }
   const days = daysIn[unit?.value ?? ""] ?? 1;
-  const isOfDays = first.isPeriod === true || days > 1;
-  const canFollow = prefix === undefined && second === undefined;
-  // A word before another amount belongs to that: 2018 under 30k miles.
-  const suffix = (["or_more", "or_less"] as const).find((kind) => {
-    const phrase = canFollow ? question.phraseAt(at, kind) : undefined;
-    return phrase !== undefined && amountAt(question, at + phrase.length) === undefined;
-  });
-  at += suffix === undefined ? 0 : (question.phraseAt(at, suffix)?.length ?? 0);
-  const payment = question.phraseAt(at, "payment");
-  at += payment?.length ?? 0;
+  const isOfDays = isPeriod || days > 1;
   return {
     length: at - start,
-    comparison: second === undefined ? (suffix ?? prefix ?? (first.isPeriod === true ? "at_most" : "is")) : "between",
+    comparison: second === undefined ? (suffix?.kind ?? prefix ?? (isPeriod ? "at_most" : "is")) : "between",
     amounts: (second === undefined ? [first] : withSharedScale(first, second)).map((amount) =>
       isOfDays ? { ...amount, value: amount.value * days, isYear: false } : amount,
     ),
     noun: noun?.value,
     unit: isOfDays ? "days" : unit?.value,
-    isPayment: payment !== undefined,
+    unknown: unit?.isUnknown === true ? unit.value : undefined,
+    isByDate: (suffix ?? beginning)?.value === "date",
   };
 }
 
+/** Returns the unit of an amount: one of a filter, or words for what no filter is for. */
+function unitAt(question: QuestionText, at: number, isPeriod = false) {
+  const unknown = question.phraseAt(at, "unknown");
+  if (unknown !== undefined && unknown.value !== "") return { ...unknown, isUnknown: true };
+  const unit = isPeriod ? undefined : question.phraseAt(at, "unit");
+  return unit && { ...unit, isUnknown: false };
+}
+
+/** Returns the bound after an amount. Where it can also be before one, it is of the amount that follows: 2018 max 30k miles. */
+function suffixAt(question: QuestionText, at: number) {
+  for (const kind of ["or_more", "or_less"] as const) {
+    const phrase = question.phraseAt(at, kind);
+    const isPrefix = prefixes.some((other) => question.phraseAt(at, other) !== undefined);
+    if (phrase !== undefined && !(isPrefix && amountAt(question, at + phrase.length) !== undefined))
+      return { ...phrase, kind };
+  }
+  return undefined;
+}
+
 /** Returns a period such as `last week`; a word such as `week` is one after `in the last`. */
-function periodAt(question: QuestionText, at: number, isAfterLast: boolean): Amount | undefined {
-  const period = question.phraseAt(at, "period") ?? (isAfterLast ? question.phraseAt(at, "one_period") : undefined);
+function periodAt(question: QuestionText, at: number, isAfterPrefix: boolean): Amount | undefined {
+  const period = question.phraseAt(at, "period") ?? (isAfterPrefix ? question.phraseAt(at, "one_period") : undefined);
   if (period === undefined) return undefined;
   const { length, value } = period;
   return { length, value: Number(value), isMoney: false, isThousands: false, isYear: false, isPeriod: true };
@@ -280,13 +334,17 @@ function yearsReading(bounds: Bounds, known: readonly number[]): Reading {
   };
 }
 
-/** Returns a number of seats, doors or cylinders. */
+/** Returns a number of seats, doors or cylinders: 7 seats, or seating for 7. */
 export function countAt(question: QuestionText, at: number): Understood | undefined {
-  const value = question.phraseAt(at, "number")?.value ?? question.tokens[at]?.key ?? "";
-  const unit = /^\d{1,2}$/.test(value) ? question.phraseAt(at + 1, "count") : undefined;
-  if (unit === undefined) return undefined;
+  const before = question.phraseAt(at, "count_of");
+  const first = at + (before?.length ?? 0);
+  const value = question.phraseAt(first, "number")?.value ?? question.tokens[first]?.key ?? "";
+  const after = question.phraseAt(first + 1, "count");
+  const unit = before === undefined ? after : after === undefined || after.value === before.value ? before : undefined;
+  if (unit === undefined || !/^\d{1,2}$/.test(value)) return undefined;
   const count = String(Number(value));
-  return { length: 1 + unit.length, attribute: unit.value, value: count, filters: { [unit.value]: count } };
+  const length = first + 1 + (after?.length ?? 0) - at;
+  return { length, attribute: unit.value, value: count, filters: { [unit.value]: count } };
 }
 
 /** Returns a radius: a distance with `within` before or `of` after it. */
@@ -297,8 +355,8 @@ export function radiusAt(question: QuestionText, start: number): Understood | un
   const amount = amountAt(question, amountIndex);
   if (amount === undefined || amount.isMoney) return undefined;
   const unitIndex = amountIndex + amount.length;
-  const unit = question.phraseAt(unitIndex, "unit");
-  if (unit?.value !== "mileage" || question.phraseAt(unitIndex + unit.length, "range") !== undefined) return undefined;
+  const unit = unitAt(question, unitIndex);
+  if (unit?.value !== "mileage") return undefined;
   const away = question.phraseAt(unitIndex + unit.length, "away");
   if (within === undefined && away === undefined) return undefined;
   const value = String(amount.value);

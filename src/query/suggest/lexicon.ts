@@ -2,12 +2,13 @@
  * Lexicon of a version: what words of a question stand for. It consists of the version's names, the spellings of values and the phrases in
  * `data/reference/`. The meanings of a word are in the order of `precedence`.
  */
+import { ownValue } from "../../base/json.ts";
 import { joinList } from "../../contract/lists.ts";
 import { matchKeyOf } from "../../db/text-matching.ts";
 import { oncePerVersion } from "../../serving/kept-versions.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
-import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
+import { type Name, namesOfVersion, type Suggestion, trimKeyOf, type VersionNames } from "./names.ts";
 import type { Meaning } from "./reading.ts";
 import { referenceWords, spellingsOf } from "./reference-words.ts";
 
@@ -37,7 +38,7 @@ export class Lexicon {
     for (const [key, meaning] of [
       ...meaningsOfNames(version.names),
       ...meaningsOfReferences(),
-      ...transmissions(version.names),
+      ...families(version.names),
     ])
       collected.set(key, [...(collected.get(key) ?? []), meaning]);
     this.meanings = new Map([...collected].map(([key, meanings]) => [key, inOrder(meanings)]));
@@ -56,7 +57,7 @@ export class Lexicon {
    */
   meaningsOf(key: string, lastWord = key): readonly Meaning[] {
     const meanings = this.meanings.get(key) ?? [];
-    if (!/\p{L}{3}s$/u.test(lastWord)) return meanings;
+    if (!/(\p{L}{3}|\d)s$/u.test(lastWord)) return meanings;
     const singular = (this.meanings.get(key.slice(0, -1)) ?? []).filter(({ attribute }) => attribute !== "trim");
     const others = meanings.filter(({ value }) => !/ S$/.test(value));
     return others.length > 0 ? others : singular;
@@ -111,18 +112,41 @@ function* meaningsOfReferences(): Iterable<readonly [string, RankedMeaning]> {
     }
 }
 
-/** Returns the kinds of transmissions, such as manual, each with its values of any number of gears. */
-function transmissions(names: readonly Name[]): readonly (readonly [string, RankedMeaning])[] {
-  const kinds = new Map<string, readonly string[]>();
-  for (const { suggestion } of names) {
-    if (suggestion.attribute !== "transmission") continue;
-    const kind = suggestion.value.replace(/\b(\d+|single)[- ]speed\b/i, "").trim();
-    if (kind !== "") kinds.set(kind, [...(kinds.get(kind) ?? []), suggestion.value]);
-  }
-  return [...kinds].flatMap(([value, values]) => {
-    const filters = { transmission: joinList(values) };
-    const meaning = { attribute: "transmission", value, filters, rank: rankOf("transmission", true) - 0.5 };
-    return [value, ...spellingsOf("transmission", value)].map((word) => [matchKeyOf(word), meaning] as const);
+/** Words that names have in common, with what they are called: the kind of a transmission, and its gears; a model without its number (Silverado), and up to it (F-250). */
+const commonParts: Readonly<Record<string, (name: string) => readonly (readonly [words: string, value: string])[]>> = {
+  transmission: (name) => {
+    const gears = /\b(\d+|single)[- ]speed\b/i;
+    const kind = name.replace(gears, "").trim();
+    const ofGears = gears.exec(name)?.[0] ?? "";
+    return [[ofGears, ofGears], ...[kind, ...spellingsOf("transmission", kind)].map((word) => [word, kind] as const)];
+  },
+  model: (name) =>
+    [/^(.*?\D)[- ](?=\d)/, /^(.*\d)(?=\D+$)/].map((pattern) => {
+      const part = pattern.exec(name)?.[1] ?? "";
+      return [part, part];
+    }),
+};
+
+/** Returns words that several names have in common, each with all of them; names themselves are no such words. */
+function families(names: readonly Name[]): readonly (readonly [string, RankedMeaning])[] {
+  const known = new Set(names.flatMap(({ suggestion, keys }) => (suggestion.attribute in commonParts ? keys : [])));
+  const found = new Map<string, { readonly key: string; readonly value: string; readonly names: Set<Suggestion> }>();
+  for (const { suggestion } of names)
+    for (const [words, value] of ownValue(commonParts, suggestion.attribute)?.(suggestion.value) ?? []) {
+      const key = matchKeyOf(words);
+      if (key.length < 2 || known.has(key)) continue;
+      const id = [suggestion.attribute, suggestion.filters.make, key].join("\n");
+      const family = found.get(id) ?? { key, value, names: new Set() };
+      found.set(id, family);
+      family.names.add(suggestion);
+    }
+  return [...found.values()].map(({ key, value, names: all }) => {
+    const [{ attribute, filters } = { attribute: "", filters: {} }] = all;
+    const values = joinList([...all].map((name) => name.value));
+    return [
+      key,
+      { attribute, value, filters: { ...filters, [attribute]: values }, rank: rankOf(attribute, true) - 0.5 },
+    ];
   });
 }
 

@@ -61,11 +61,21 @@ function valueAt(question: QuestionText, at: number, lexicon: Lexicon, previous?
       .filter(({ attribute }) => attribute !== "state" || length > 1 || canBeState(question, at, false))
       .filter(
         ({ attribute, value }) => attribute !== "trim" || !/^\d+$/.test(value) || isOfModel(value, lexicon, previous),
-      );
+      )
+      .filter(({ attribute }) => attribute !== "trim" || !isWordAlone(question, at, length, lexicon));
     if (meanings.length > 0) return { length, meanings: inContext(question.tokens[at], meanings, lexicon, previous) };
   }
   return undefined;
 }
+
+/** A trim whose name is an ordinary word, such as Luxury, needs a make or model, or the word `trim`. */
+const isWordAlone = (question: QuestionText, at: number, length: number, lexicon: Lexicon): boolean =>
+  question.phraseAt(at, "word")?.length === length &&
+  !question.tokens.some(({ key }, index) =>
+    [key, question.keyOf(index, 2)].some(
+      (one) => one === "trim" || lexicon.meaningsOf(one).some(({ attribute }) => ["make", "model"].includes(attribute)),
+    ),
+  );
 
 const isUpperCase = (question: QuestionText, at: number): boolean => /^\p{Lu}+$/u.test(question.tokens[at]?.text ?? "");
 
@@ -100,9 +110,7 @@ function placeAt(question: QuestionText, at: number, lexicon: Lexicon, previous?
   const near = question.phraseAt(at, "near");
   const prefix = near?.length ?? question.phraseAt(at, "in")?.length ?? 0;
   const isNear = near !== undefined || previous?.attribute === "radius";
-  // A city whose name is a word of other questions, such as Range, needs `in`, `near` or its state.
-  const isWord = prefix === 0 && question.phraseAt(at, "word") !== undefined;
-  const named = afterPrefix(question, at + prefix, lexicon, { isNear, isExpected: isNear || prefix > 0, isWord });
+  const named = afterPrefix(question, at + prefix, lexicon, { isNear, isExpected: isNear || prefix > 0 });
   return named && { ...named, length: prefix + named.length };
 }
 
@@ -111,18 +119,18 @@ interface PlaceContext {
   readonly isNear: boolean;
   /** Whether the words before it lead to a place. */
   readonly isExpected: boolean;
-  /** Whether a city needs its state. */
-  readonly isWord: boolean;
 }
 
 function afterPrefix(question: QuestionText, at: number, lexicon: Lexicon, context: PlaceContext): Named | undefined {
-  const { isNear, isExpected, isWord } = context;
+  const { isNear, isExpected } = context;
   const code = question.tokens[at]?.text ?? "";
   if (/^\d{5}$/.test(code) && zipCodes().has(code))
     return { length: 1, meanings: [{ attribute: "postal_code", value: code, filters: { postal_code: code } }] };
   const state = isExpected ? stateAt(question, at, lexicon) : undefined;
   const isMisspelt = state === undefined && (isExpected || stateAt(question, at + 1, lexicon) !== undefined);
   const city = cityAt(question, at, lexicon) ?? (isMisspelt ? misspeltCityAt(question, at, lexicon) : undefined);
+  // A city whose name is an ordinary word, such as Range, needs `in`, `near` or its state.
+  const isWord = !isExpected && question.phraseAt(at, "word")?.length === city?.length;
   if (city === undefined || (isWord && !city.hasState) || (state !== undefined && state.length > city.length))
     return state;
   const population = city.cities[0]?.population ?? 0;

@@ -1,5 +1,5 @@
 /** Reads a question from its first token to its last. Each token belongs to exactly one part. */
-import { boundsAt, countAt, radiusAt } from "./amounts.ts";
+import { boundsAt, countAt, radiusAt, unknownAt } from "./amounts.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { namedAt } from "./names-and-places.ts";
@@ -20,6 +20,8 @@ interface Context {
   readonly previous?: Understood | undefined;
   /** The attribute whose values `or` continues to exclude: `not red or black` excludes both. */
   readonly excluded?: string | undefined;
+  /** The make of the names before it. */
+  readonly make?: string | undefined;
   /** The word right before it that needs no filter. */
   readonly link?: string | undefined;
   /** The token of a word such as `interior`, which an earlier color belongs to. */
@@ -85,26 +87,40 @@ export class QuestionParser {
     const { question, lexicon } = this;
     const { previous, interiorAt } = this.context;
     if (at === interiorAt) return undefined;
-    const named = namedAt(question, at, lexicon, previous);
-    const unknown = question.phraseAt(at, "unknown");
-    if (unknown !== undefined && unknown.length >= (named?.length ?? 0)) return { length: unknown.length };
+    const named = this.namedAt(at);
     const { years, asOf } = lexicon;
+    const unknown = unknownAt(question, at, { years });
+    if (unknown !== undefined && unknown.length >= (named?.length ?? 0)) return unknown;
     const isAfterDrop = previous?.attribute === "min_price_drops";
     const amount =
       radiusAt(question, at) ?? countAt(question, at) ?? boundsAt(question, at, { years, asOf, isAfterDrop });
-    return amount ?? this.interiorColorAt(at) ?? named ?? this.vinAt(at);
+    const reading = amount ?? this.interiorColorAt(at) ?? named ?? this.vinAt(at);
+    const isOfCounty = isUnderstood(reading) && question.tokens[at + reading.length]?.key === "county";
+    return isOfCounty
+      ? { length: reading.length + 1, reason: "Counties are not known: expected a ZIP code, a city or a state." }
+      : reading;
   }
 
-  /** Returns the color after `interior`, before it with materials and other colors between them, before a material, or after another one and `on`. */
+  /** Returns what tokens name; a model that is a number, such as 2500, is none of another make than the one before it. */
+  private namedAt(at: number): Understood | undefined {
+    const { previous, make } = this.context;
+    const named = namedAt(this.question, at, this.lexicon, previous);
+    const isNumber = named?.attribute === "model" && /^\d+$/.test(named.value);
+    return isNumber && make !== undefined && named.filters.make !== make ? undefined : named;
+  }
+
+  /** Returns the color after `interior`, before it with materials and other colors between them, before a material, or after another one and `on` or `over`. */
   private interiorColorAt(at: number): Understood | undefined {
     const { question } = this;
-    const word = question.phraseAt(at, "interior")?.length ?? 0;
+    const isAfterColor = this.context.previous?.attribute === "base_exterior_color";
+    const isOver = isAfterColor && question.tokens[at]?.key === "over";
+    const word = isOver ? 1 : (question.phraseAt(at, "interior")?.length ?? 0);
     const before = word === 0 ? 0 : word + (question.phraseAt(at + word, "in")?.length ?? 0);
     const color = this.colorAt(at + before);
     if (color === undefined) return undefined;
     const length = before + color.length;
     const interior = this.interiorAfter(at + length);
-    const isOnColor = this.context.link === "on" && this.context.previous?.attribute === "base_exterior_color";
+    const isOnColor = this.context.link === "on" && isAfterColor;
     const isOfMaterial = question.phraseAt(at + length, "material") !== undefined && !this.isConnector(at + length);
     if (before === 0 && interior === undefined && !isOnColor && !isOfMaterial) return undefined;
     const isNext = before === 0 && interior === at + length;
@@ -152,6 +168,7 @@ export class QuestionParser {
       body = this.affirmedAt(at);
     }
     body ??= this.correctedAt(at);
+    if (not.value === "place" && !isPlace(body)) return undefined;
     const end = at + (body?.length ?? 1);
     // The place of a radius is negated with it.
     const radius = isUnderstood(body) && body.attribute === "radius" ? body : undefined;
@@ -164,7 +181,7 @@ export class QuestionParser {
   private correctedAt(at: number): Understood | undefined {
     const { question, lexicon } = this;
     for (let length = Math.min(misspeltTokensMax, question.tokens.length - at); length > 0; length -= 1) {
-      if (length > 1 && !this.areUnknown(at, length)) continue;
+      if (question.phraseAt(at, "word") !== undefined || (length > 1 && !this.areUnknown(at, length))) continue;
       const [first, ...alternatives] = lexicon.correct(question.keyOf(at, length));
       const correctedFrom = question.partOf(at, at + length).text;
       if (first !== undefined) return { length, ...first, alternatives, correctedFrom };
@@ -179,17 +196,21 @@ export class QuestionParser {
   }
 
   private contextAfter(at: number, reading: Reading | undefined): Context {
-    const { previous, excluded, interiorAt } = this.context;
-    if (reading === undefined) return { previous, excluded, interiorAt, link: this.question.tokens[at]?.key };
+    const { previous, excluded, interiorAt, make } = this.context;
+    if (reading === undefined) return { previous, excluded, interiorAt, make, link: this.question.tokens[at]?.key };
     const understood = isUnderstood(reading) ? reading : undefined;
     const isInterior = understood?.attribute === "base_interior_color";
     return {
       previous: understood,
+      make: understood?.filters.make ?? make,
       excluded: understood?.isExclusion === true ? understood.attribute : undefined,
       interiorAt: isInterior ? this.interiorAfter(at + reading.length) : interiorAt,
     };
   }
 }
+
+const isPlace = (reading: Reading | undefined): boolean =>
+  isUnderstood(reading) && (reading.attribute === "state" || reading.filters.postal_code !== undefined);
 
 /** Returns a reading that excludes what another one stands for, or why no filter does. */
 function exclusionOf(reading: Understood, length: number): Reading {

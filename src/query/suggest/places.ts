@@ -43,8 +43,13 @@ let citiesByWords: ReadonlyMap<string, readonly City[]> | undefined;
 /** Returns the cities with a name, of which `words` are the words, the most populous first. */
 export function citiesNamed(words: string): readonly City[] {
   citiesByWords ??= groupCities();
-  return citiesByWords.get(words) ?? [];
+  return citiesByWords.get(inFull(words)) ?? [];
 }
+
+const abbreviations: Readonly<Record<string, string>> = { st: "saint", ft: "fort", mt: "mount" };
+
+/** Returns the words of a city's name without abbreviations, which the reference data has too. */
+const inFull = (words: string): string => words.replace(/^(st|ft|mt)(?= )/, (short) => abbreviations[short] ?? short);
 
 /** A large city has at least this many inhabitants. */
 export const largeCityMin = 50_000;
@@ -64,7 +69,7 @@ function groupCities(): ReadonlyMap<string, readonly City[]> {
   cities ??= readCities();
   const groups = new Map<string, City[]>();
   for (const city of mostPopulous(cities, cities.length)) {
-    const words = wordsOf(city.zip.city).join(" ");
+    const words = inFull(wordsOf(city.zip.city).join(" "));
     const group = groups.get(words);
     if (group === undefined) groups.set(words, [city]);
     else group.push(city);

@@ -21,7 +21,11 @@ const phraseTokensMax = 4;
 
 /** Numbers with separators of thousands, other numbers with what follows them, words, and single characters that are neither white space nor punctuation. */
 const tokenPattern =
-  /\$?\d{1,3}(?:,\d{3})+k?(?![\p{L}\p{N}])|\$?\d+(?:\.\d+)?[\p{L}\p{M}\p{N}]*|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*|[<>]=?|[^\s\p{P}]/gu;
+  /\$?\d{1,3}(?:,\d{3})+(?:k(?!\p{L}))?(?!\p{N})|\$?\d+(?:\.\d+)?[\p{L}\p{M}\p{N}]*|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*|[<>]=?|[^\s\p{P}]/gu;
+
+/** A number with its unit, such as 4dr and 300hp, is two tokens. */
+const withUnit = /^(\$?\d+(?:\.\d+)?)(\p{L}+)$/u;
+const unitKinds = ["unit", "count", "unknown"];
 
 let phrases: ReadonlyMap<string, string> | undefined;
 
@@ -31,11 +35,16 @@ export class QuestionText {
   readonly isUpperCase: boolean;
 
   constructor(private readonly text: string) {
-    this.tokens = [...text.matchAll(tokenPattern)].map(({ 0: token, index }) => {
-      return { text: token, start: index, end: index + token.length, key: matchKeyOf(token) };
+    phrases ??= new Map(referenceWords("phrases").map(({ kind, key, value }) => [`${kind} ${key}`, value]));
+    this.tokens = [...text.matchAll(tokenPattern)].flatMap(({ 0: token, index }) => {
+      const [, number = "", unit = ""] = withUnit.exec(token) ?? [];
+      const parts = unitKinds.some((kind) => phrases?.has(`${kind} ${matchKeyOf(unit)}`)) ? [number, unit] : [token];
+      return parts.map((part, at) => {
+        const start = index + (at === 0 ? 0 : number.length);
+        return { text: part, start, end: start + part.length, key: matchKeyOf(part) };
+      });
     });
     this.isUpperCase = text === text.toUpperCase();
-    phrases ??= new Map(referenceWords("phrases").map(({ kind, key, value }) => [`${kind} ${key}`, value]));
   }
 
   /** Returns the keys of tokens, joined by a separator. */

@@ -24,7 +24,7 @@ export interface Understood extends Meaning {
 }
 
 /** Words that are no filter, and why; without a reason they are unknown. */
-interface NotUnderstood {
+export interface NotUnderstood {
   readonly length: number;
   readonly reason?: string;
 }

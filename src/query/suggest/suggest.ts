@@ -19,8 +19,16 @@ type SuggestQuery = QueryOf<"suggestFilters">;
 /** How many places are suggested: the listings around each can take a statement. */
 const placesMax = 3;
 
-/** The beginning of a VIN, with a digit in it. */
-const beginningOfVin = /^(?=.*\d)[a-hj-npr-z0-9]{5,17}$/i;
+/** The beginning of a VIN, with a digit in it, is suggested from this many characters on. */
+const vinCharactersMin = 5;
+const beginningOfVin = /^(?=.*\d)[a-hj-npr-z0-9]{1,17}$/i;
+
+/** Returns what a text lacks that may be the beginning of a VIN: a digit beside letters; nothing for all others. */
+export function vinHint(q: string): { readonly hint?: string } {
+  const text = q.trim();
+  const isShort = beginningOfVin.test(text) && /[a-z]/i.test(text) && text.length < vinCharactersMin;
+  return isShort ? { hint: `VINs are suggested from ${vinCharactersMin} characters on.` } : {};
+}
 
 /** A shorter text is not taken for a misspelling. */
 const misspelledMin = 4;
@@ -54,7 +62,12 @@ function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]>
   const value = q.trim().toUpperCase();
   const mask = `${value}*`;
   const codes: readonly (readonly [canBe: boolean, attribute: string, parameters: FilterTexts, filter: Filter])[] = [
-    [beginningOfVin.test(value), "vin", { vin_pattern: mask }, { kind: "matchesMask", masks: [mask] }],
+    [
+      value.length >= vinCharactersMin && beginningOfVin.test(value),
+      "vin",
+      { vin_pattern: mask },
+      { kind: "matchesMask", masks: [mask] },
+    ],
     [canBeStockNumber(value), "stock_number", { stock_number: listItem(value) }, hasStockNumber(value)],
   ];
   return Promise.all([

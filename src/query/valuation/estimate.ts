@@ -1,5 +1,5 @@
 /** What vehicles are worth by the fit of the published day: the statement of `valuation/predict.ts` over the table `price_effects`. */
-import { numberOrNull, type Row, stringOrNull } from "../../base/json.ts";
+import { numberOrNull, type Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { predicted, rangeNames } from "../../valuation/predict.ts";
@@ -18,37 +18,14 @@ export async function estimate(subjects: readonly Subject[], version: LakeVersio
   return subjects.map((subject, position) => valuationIn(rows[position], subject));
 }
 
-/** Accuracy of the values of listings that the fit has not seen, of all of them, and by step, age and price. */
-export interface Accuracy {
-  readonly isNew: boolean;
-  readonly isDescribed: boolean;
-  readonly step: string | null;
-  readonly band: number | null;
-  readonly priceBand: number | null;
-  readonly listings: number;
-  /** Shares: the median error, and the prices in the interval. */
-  readonly error: number;
-  readonly inside: number;
-}
-
-/** Returns the accuracy of the fit of a version; empty without one. */
-export async function accuracyOf(version: LakeVersion): Promise<readonly Accuracy[]> {
-  if (!version.hasFit) return [];
-  const rows = await version.marketRows(
-    ({ catalog }) => sql`FROM ${ident(catalog, "price_effects")} WHERE kind = 'accuracy'
-      ORDER BY is_new, is_described, step NULLS FIRST, band NULLS FIRST, price_band NULLS FIRST`,
-  );
-  return rows.map((row) => ({
-    isNew: row.is_new === true,
-    isDescribed: row.is_described === true,
-    step: stringOrNull(row.step),
-    band: numberOrNull(row.band),
-    priceBand: numberOrNull(row.price_band),
-    listings: numberOrNull(row.listings) ?? 0,
-    error: numberOrNull(row.error) ?? 0,
-    inside: numberOrNull(row.inside) ?? 0,
-  }));
-}
+/** Returns the accuracy of the fit of a version, rows of kind `accuracy` in `price_effects`; empty without one. */
+export const accuracyOf = async (version: LakeVersion): Promise<readonly Row[]> =>
+  !version.hasFit
+    ? []
+    : version.marketRows(
+        ({ catalog }) => sql`FROM ${ident(catalog, "price_effects")} WHERE kind = 'accuracy'
+          ORDER BY is_new, is_described, step NULLS FIRST, band NULLS FIRST, price_band NULLS FIRST`,
+      );
 
 const known = (value: number | null): Sql => (value === null ? sql`NULL::DOUBLE` : numberLiteral(value));
 

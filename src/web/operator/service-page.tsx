@@ -1,13 +1,14 @@
 /** The service in the operator's view: its health, what runs, the lake on the disk, accounts at their limits, and tier reviews. */
 import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
+import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { type Accuracy, accuracyOf } from "../../query/valuation/estimate.ts";
+import { accuracyOf } from "../../query/valuation/estimate.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
-import { rules } from "../../valuation/rules.ts";
+import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
-import { age, amountOf, count, day as dayText, dollars, share, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -130,19 +131,14 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
   </Block>
 );
 
-const ageBands = ["0 to 2 years", "3 to 5 years", "6 to 8 years", "9 years and more"];
-
-function groupOf({ step, band, priceBand }: Accuracy): string {
+function groupOf({ step, band, price_band }: Row): string {
   if (step !== null) return `by ${step}`;
-  if (band !== null) return ageBands[band] ?? "";
-  if (priceBand === null) return "all";
-  const above = rules.priceBands[priceBand - 1];
-  const upTo = rules.priceBands[priceBand];
-  return upTo === undefined ? `above ${dollars(above ?? 0)}` : `up to ${dollars(upTo)}`;
+  const names = band !== null ? ageBandNames : priceBandNames;
+  return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
 /** How far values are from prices that their fit has not seen. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.Element => (
+const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
   <Block id="values" title="Accuracy of values">
     <p class="muted">
       By listings that were held out of the fit of the published day. The interval is to contain {100 * rules.coverage}{" "}
@@ -152,11 +148,11 @@ const Values = ({ accuracy }: { readonly accuracy: readonly Accuracy[] }): JSX.E
       label="Accuracy of values"
       columns={["Cars", "Group", "#Listings", "#Median error", "#In the interval"]}
       rows={accuracy.map((one) => [
-        `${one.isNew ? "new" : "used"}${one.isDescribed ? ", described" : ""}`,
+        `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
         groupOf(one),
-        count(one.listings),
-        share(one.error, 1),
-        share(one.inside, 1),
+        count(Number(one.listings)),
+        share(Number(one.error), 1),
+        share(Number(one.inside), 1),
       ])}
     />
   </Block>

@@ -6,10 +6,11 @@ import { introduced } from "../../../query/suggest/stock-numbers.ts";
 import { PageRequests } from "../../shell/page-requests.ts";
 import { visitorOf } from "../../shell/visitor.ts";
 
-/** A question that is completed by a name, and the number of listings that the name has. */
+/** A question that is completed by a name, and the number of listings that the name has; or one that is too short, with what it lacks. */
 interface CompletedQuestion {
   readonly text: string;
-  readonly count: number;
+  readonly count?: number;
+  readonly note?: string;
 }
 
 /** How many last words can be one name, and how many suggestions are shown. */
@@ -37,7 +38,10 @@ async function completed(requests: PageRequests, question: string): Promise<read
     const q = question.slice(start);
     const last = wordsOf(q).at(-1);
     if (last === undefined) continue;
-    const { data } = await requests.call("suggestFilters", { q: q.slice(0, 100), limit: String(suggestionsMax) });
+    const { data, meta } = await requests.call("suggestFilters", {
+      q: q.slice(0, 100),
+      limit: String(suggestionsMax),
+    });
     // A name that only resembles several words is no completion.
     const begun = data.filter(
       ({ text }) => start === starts.at(-1) || wordsOf(text).some((word) => word.startsWith(last)),
@@ -48,6 +52,7 @@ async function completed(requests: PageRequests, question: string): Promise<read
         const name = attribute === "postal_code" ? value : text;
         return { text: `${head}${name.replaceAll("_", " ")}`, count };
       });
+    if (meta.hint !== undefined) return [{ text: question, note: meta.hint }];
   }
   return [];
 }
