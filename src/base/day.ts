@@ -19,7 +19,6 @@ export function plusDays(day: string, days: number): string {
   return new Date(dayStartMs(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
-/** Returns the Unix milliseconds at which a day begins. */
 export const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
 export const epochDay = (day: string): number => dayStartMs(day) / dayMs;

@@ -13,7 +13,7 @@ import { UserError } from "../base/user-error.ts";
 /**
  * - `release`: the feed is right. The dealer's next feed is compared with it, and a replay accepts it.
  * - `reject`: the feed is wrong. It does not count among the collapsed feeds in a row, and a replay holds all of its rows.
- * - `correct`: the feed is wrong, and another file replaces the file that it came in; see `ingest/corrections.ts`.
+ * - `correct`: the feed is wrong, and another file replaces its own; see `ingest/corrections.ts`.
  */
 export const decisionNames = ["release", "reject", "correct"] as const;
 export type DecisionName = (typeof decisionNames)[number];

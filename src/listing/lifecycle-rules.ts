@@ -150,7 +150,7 @@ export function collapseOf(
 }
 
 /**
- * Returns the verdict on a feed: `accepted`; `collapsed` (it is held: VINs without a row do not count as absent), like a rejected feed; or `resized`
+ * Returns the verdict on a feed: `accepted`; `collapsed` (it is held: VINs without a row do not count as absent), as a rejected feed always is; or `resized`
  * (a collapsed feed that was released, or is the last of several in a row: accepted, and the dealer's usual size restarts from it).
  */
 export function feedVerdict(feed: ComparedFeed, thresholds: CollapseThresholds = life): Sql {

@@ -1,5 +1,5 @@
 /**
- * What operators decide about a feed that is held: that it is right, that it is wrong, or that another file replaces the file that it came in. A decision
+ * What operators decide about a feed that is held: that it is right, that it is wrong, or that another file replaces its own. A decision
  * takes effect with the next ingest and with replays; published days do not change.
  */
 import { integerIn } from "../base/json.ts";

@@ -10,7 +10,7 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, findAccounts } from "../account.ts";
 
 /** UTC days, both ends included, at most `revenueDaysMax`. */
-export interface RevenuePeriod {
+export interface RevenueDays {
   readonly startDate: string;
   readonly endDate: string;
 }
@@ -19,8 +19,8 @@ export const revenueDaysMax = 400;
 
 /** Two periods that are compared, such as the days of a month so far and those of the month before. They can overlap. */
 export interface RevenueRequest {
-  readonly period: RevenuePeriod;
-  readonly before: RevenuePeriod;
+  readonly period: RevenueDays;
+  readonly before: RevenueDays;
   /** How many accounts are listed. */
   readonly accountsMax: number;
 }
@@ -50,7 +50,7 @@ export interface RevenueSums {
 export function sumRevenue(database: SqlDatabase, { period, before, accountsMax }: RevenueRequest): RevenueSums {
   for (const range of [period, before]) requireRange(range);
   return database.reading(() => {
-    const chargedIn = (range: RevenuePeriod): Sql => sql`sum(CASE WHEN ${isIn(range)} THEN charged_micros ELSE 0 END)`;
+    const chargedIn = (range: RevenueDays): Sql => sql`sum(CASE WHEN ${isIn(range)} THEN charged_micros ELSE 0 END)`;
     const sums = sql`CAST(${chargedIn(period)} AS bigint) AS micros, CAST(${chargedIn(before)} AS bigint) AS before_micros`;
     const rows = sql`usage_days WHERE requests > 0 AND (${isIn(period)} OR ${isIn(before)})`;
     const total = database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`) ?? {};
@@ -86,7 +86,7 @@ export interface RevenueRow {
 }
 
 export interface RevenuePage {
-  readonly range: RevenuePeriod;
+  readonly range: RevenueDays;
   /** The last row of the page before; null for the first page. */
   readonly after: Pick<RevenueRow, "accountId" | "date" | "usageClass"> | null;
   readonly limit: number;
@@ -114,7 +114,7 @@ export function listRevenue(database: SqlDatabase, { range, after, limit }: Reve
   }));
 }
 
-function requireRange({ startDate, endDate }: RevenuePeriod): void {
+function requireRange({ startDate, endDate }: RevenueDays): void {
   const days = epochDay(endDate) - epochDay(startDate) + 1;
   if (days >= 1 && days <= revenueDaysMax) return;
   throw new UserError(
@@ -122,7 +122,7 @@ function requireRange({ startDate, endDate }: RevenuePeriod): void {
   );
 }
 
-const isIn = ({ startDate, endDate }: RevenuePeriod): Sql => sql`day BETWEEN ${startDate} AND ${endDate}`;
+const isIn = ({ startDate, endDate }: RevenueDays): Sql => sql`day BETWEEN ${startDate} AND ${endDate}`;
 
 const comparedIn = (row: Row): ComparedCharges => ({
   micros: integerIn(row, "micros"),
@@ -141,7 +141,7 @@ function withAccounts(database: SqlDatabase, rows: readonly Row[], month: string
 const creditKinds: readonly CreditKind[] = ["paid", "promotional", "adjustment", "chargeback_reversal"];
 
 /** Sums the entries beside charges. Reads those of each account by their index, which leaves charges out: SQLite keeps the order of a CROSS JOIN. */
-function creditsOf(database: SqlDatabase, ranges: readonly RevenuePeriod[]): RevenueSums["credits"] {
+function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]): RevenueSums["credits"] {
   const days = ranges.flatMap(({ startDate, endDate }) => [startDate, endDate]).sort();
   const [first = ""] = days;
   const last = days.at(-1) ?? "";

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
-import type { RevenuePeriod, RevenueRow, RevenueSums } from "../../accounts/ledger/revenue.ts";
+import type { RevenueDays, RevenueRow, RevenueSums } from "../../accounts/ledger/revenue.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { plusDays } from "../../base/day.ts";
@@ -59,10 +59,10 @@ const daysOf = (start: string, end: string): readonly string[] => {
   return days;
 };
 
-export const periodOf = ({ start, day }: Month): RevenuePeriod => ({ startDate: start, endDate: day });
+export const periodOf = ({ start, day }: Month): RevenueDays => ({ startDate: start, endDate: day });
 
 /** Returns the days of the month before until the same day as the newest, or its last. */
-export function sameDaysBefore({ start, day, beforeStart }: Month): RevenuePeriod {
+export function sameDaysBefore({ start, day, beforeStart }: Month): RevenueDays {
   const last = plusDays(start, -1);
   const same = `${beforeStart.slice(0, 8)}${day.slice(8)}`;
   return { startDate: beforeStart, endDate: same < last ? same : last };
@@ -376,7 +376,7 @@ export const revenueDownload =
     });
   };
 
-async function* csvOf({ accounts: { administration } }: SiteServices, range: RevenuePeriod): AsyncGenerator<string> {
+async function* csvOf({ accounts: { administration } }: SiteServices, range: RevenueDays): AsyncGenerator<string> {
   yield csvLines([["date", "usage_class", "account_id", "email", "requests", "usd"]]);
   for (let after: RevenueRow | null = null; ; ) {
     const rows: readonly RevenueRow[] = await administration.call("listRevenue", { range, after, limit: chunkRows });
