@@ -42,6 +42,8 @@ const compiled = compile(["src", "test", "bench", "clients"]);
 const entries = groupsOf(chosen).map(writeEntry);
 const usageFolder = mkdtempSync(join(tmpdir(), "carquet-usage-"));
 process.env.CARQUET_USAGE_FOLDER = usageFolder;
+/** Groups, commands and workers load the same modules: Node.js compiles each of them once. */
+process.env.NODE_COMPILE_CACHE = join(compiled, "compile-cache");
 /** How many tests were skipped, by the reason. */
 const skipped = new Map();
 const reporter = run({ files: entries, concurrency })

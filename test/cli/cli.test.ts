@@ -1,7 +1,7 @@
 /** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,7 @@ import { carquet, carquetHere, parseLog, startServing } from "../support/command
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { sendForm } from "../support/http/forms.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { copyLake, createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -173,7 +173,7 @@ test("carquet serve without a lake warns, names the command that fills it, and s
   const service = await startServing(t, ["serve", "--port", "0", "--lake", folder]);
   const readiness = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status;
   assert.equal(await readiness(), 503);
-  await cp(lake, folder, { recursive: true, verbatimSymlinks: true });
+  await copyLake(lake, folder);
   while ((await readiness()) !== 200) await sleep(50);
   service.terminate();
   const { err } = await service.ended;

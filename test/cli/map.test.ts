@@ -187,7 +187,7 @@ test("one letter decides no code: only both letters suggest one, and a name deci
       [{ "New/Used": ["N"] }, [], ["inventory_type"]],
       [{ Transmission: ["A"] }, [], ["transmission"]],
     ] as const,
-    3,
+    5,
   )) {
     const { mapping } = await mapped({ ...vins, ...columns });
     const { suggestions = {}, fields } = mapping;
@@ -254,7 +254,7 @@ test("a file of sold cars is warned of, and one whose date of sale is empty is n
       { ...price, "Sold Date": ["2026-01-01"] },
       { ...price, date_of_sale: ["2026-01-01"], "Customer Name": ["A"] },
     ],
-    2,
+    3,
   ))
     assert.match((await mapped(sold)).out, warning, JSON.stringify(sold));
   for (const stock of sampled([price, { ...price, "Sold Date": [""] }, { ...price, "Sale Price": ["14990"] }], 2))
@@ -330,7 +330,7 @@ test("an unknown field or column, and a value that ingest would refuse, is refus
       ["vin=1", /Invalid value "1" for vin: expected vin=\{Column\}\.$/],
       ["price", /Invalid value "" for price: expected price=\{Column\} or price=value\.$/],
     ] as const,
-    3,
+    4,
   )) {
     const { code, err } = await map(file, "--set", set);
     assert.equal(code, 1);
@@ -352,7 +352,7 @@ test("the unit of a mileage is asked for where the file is metric or Canadian", 
       { Country: ["CA"] },
       { "L/100km": ["9"] },
     ],
-    4,
+    7,
   )) {
     const { out, mapping } = await mapped({ ...miles, ...hint });
     assert.equal(mapping.fields.miles, undefined, JSON.stringify(hint));

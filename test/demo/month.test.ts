@@ -23,7 +23,7 @@ const shares = {
   closing: 0.1,
 };
 
-const folder = await generateFeeds(fileScope, { listings: extentOf(1500, 2500), days: extentOf(11, 30), shares });
+const folder = await generateFeeds(fileScope, { listings: 2500, days: extentOf(11, 30), shares });
 const { lake, reports } = await createLake(fileScope, folder);
 const truth = await readCsv(join(folder, "truth.csv"));
 

@@ -21,7 +21,7 @@ import { fileScope } from "../support/scope.ts";
 
 /** The properties of every object. */
 const words = Object.getOwnPropertyNames(Object.prototype);
-const drawn = extentOf(["constructor", "__proto__"], words);
+const drawn = extentOf(["__proto__"], words);
 
 /** Errors that the service has logged. */
 const errors: unknown[] = [];
@@ -128,15 +128,14 @@ test("pages take them in paths and as parameters", async () => {
   const pages = routes.filter(({ methods, path }) => methods.includes("GET") && !path.startsWith("/v1/"));
   assert.ok(pages.length > 40, `${pages.length} pages`);
   for (const { path } of pages) {
-    const withParameters = path.includes(":") ? drawn.map((word) => path.replaceAll(/:\w+/g, word)) : [];
+    const located = path.includes(":") ? drawn.map((word) => path.replaceAll(/:\w+/g, word)) : [path];
     const names = "day dealer dealers weeks status q vin ids group chart layout facet format metric by cursor".split(
       " ",
     );
     const query = [...names, ...words].map((name) => `${name}=constructor`).join("&");
-    for (const one of [...withParameters, `${path.replaceAll(/:\w+/g, "x")}?${query}`])
-      await assertUnderstood(one, await get(one));
+    for (const one of located) await assertUnderstood(one, await get(`${one}?${query}`));
   }
-  for (const name of sampled(search, 8)) await assertUnderstood(name, await get(`/?${name}=constructor`));
+  for (const name of sampled(search, 16)) await assertUnderstood(name, await get(`/?${name}=constructor`));
 });
 
 test("forms take them as fields", async () => {
@@ -207,7 +206,7 @@ test("commands take them as arguments", async () => {
 });
 
 test("answers of the document match it for each of them", async () => {
-  for (const word of words) {
+  for (const word of drawn) {
     const answer = await client.get(`/v1/listings?make=${word}&limit=1`);
     assertMatchesDocument("/v1/listings", answer);
     assert.ok(isObject(answer.body) && Array.isArray(answer.body.data));

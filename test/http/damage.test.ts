@@ -1,7 +1,7 @@
 /** Damaged files of the lake: refused, reported, and healed without a restart; the campaign `damage` is longer. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,15 +22,14 @@ import { extentOf, sampled, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { rewriteManifest } from "../support/replication/published-lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const original = await createLakeOfEveryState(fileScope);
 
 async function copyLake(scope: Scope): Promise<{ readonly lake: string; readonly manifest: Manifest }> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original.lake, lake, { recursive: true, verbatimSymlinks: true });
+  const lake = await temporaryCopy(scope, original.lake);
   return { lake, manifest: (await currentManifest(lake)) ?? assert.fail("nothing is published") };
 }
 
@@ -115,10 +114,10 @@ test("a statement whose file disappears while the one before it runs is refused,
   const { lake, manifest } = await copyLake(scope);
   const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
   const [file = assert.fail("no file")] = manifest.tables.builds;
-  const slow = "CREATE TABLE sums AS SELECT sum(hash(range) % 7) FROM range(1000000000)";
+  const slow = `CREATE TABLE sums AS SELECT sum(hash(range) % 7) FROM range(${extentOf(300_000_000, 1_000_000_000)})`;
   const body = JSON.stringify({ sql: `${slow}; SELECT make, count(*) AS n FROM active GROUP BY make` });
   const response = fetch(`${client.url}/v1/sql`, { method: "POST", headers: client.customer.bearer, body });
-  await sleep(2_000);
+  await sleep(extentOf(1_000, 2_000));
   await rm(join(lake, file.path));
   const { error } = (await (await response).json()) as { error: { code: string; message: string } };
   assert.equal(error.code, "data_unavailable", error.message);

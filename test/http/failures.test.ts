@@ -236,7 +236,7 @@ test("the time of an abandoned request counts against the rate limits, and its w
   );
 });
 
-test("requests within the limit of waiting queries are all answered", async (context) => {
+test("requests within the limit of waiting queries are all answered", { skip: skipInShortRun }, async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
   assert.deepEqual(tally(await getConcurrently(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
     "200 found": 40,

@@ -1,6 +1,5 @@
 /** New versions that come into service while clients search; the campaign `swaps` is longer. */
 import assert from "node:assert/strict";
-import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +18,7 @@ import { publishedTotal, swapWhileServing } from "../support/campaigns/version-s
 import { eventually, parseLog } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
-import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, ingestPath, samplePath, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
 test("versions with and without serving files are swapped while clients search, and each answer comes from one version", {
@@ -95,11 +94,7 @@ const invalidManifests: readonly (readonly [
 
 const sample = await createLake(fileScope);
 
-async function copySampleLake(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copySampleLake = (scope: Scope): Promise<string> => temporaryCopy(scope, sample.lake);
 
 describe("a version that does not open", { concurrency: true }, () => {
   for (const [index, [what, manifest, why]] of invalidManifests.entries()) {

@@ -214,7 +214,7 @@ const { lake, refuses, takesTheNextDay } = await createRefusingLake(fileScope);
 
 for (const [file, broken] of Object.entries(files)) {
   for (const [index, [what, { content, says }]] of Object.entries(broken).entries()) {
-    const skip = index % 2 === 1 && skipInShortRun;
+    const skip = index % 4 !== 0 && skipInShortRun;
     test(`${file} is refused and the lake unchanged: ${what}`, { skip }, async (t) => {
       const folder = await temporaryFolder(t);
       await writeFeedFiles(folder, "2026-11-19", { [file]: content });
@@ -258,7 +258,7 @@ const limited: readonly (readonly [limit: keyof FeedLimits, max: number, files: 
 ];
 
 for (const [limit, max, formats, says] of limited) {
-  for (const format of sampled(formats, 2)) {
+  for (const format of sampled(formats, 3)) {
     test(`inventory.${format} is refused and the lake unchanged: more than the limit of ${limit}`, async (t) => {
       const day = await writeFeedFiles(await temporaryFolder(t), "2026-11-19", {});
       const path = join(day, `inventory.${format}`);
@@ -278,7 +278,7 @@ for (const [limit, max, formats, says] of limited) {
 }
 
 test("mutated files are refused by name, or published intact", async (t) => {
-  await ingestMutatedFeeds(await temporaryFolder(t), { seed: 20261119, first: 0, draws: extentOf(6, 200) });
+  await ingestMutatedFeeds(await temporaryFolder(t), { seed: 20261119, first: 0, draws: extentOf(3, 200) });
 });
 
 test("a broken file rejects the whole day", async (t) => {

@@ -1,13 +1,13 @@
 /** An ingest on a full disk, and on one that is full while the index is built. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, readdir, statfs } from "node:fs/promises";
+import { readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { activeListingsText, lakeFaults, unreferencedFiles } from "../support/lakes/contents.ts";
-import { createLake, ingestPath, samplePath, smallDisk } from "../support/lakes/lakes.ts";
+import { copyLake, createLake, ingestPath, samplePath, smallDisk } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ test("a full disk leaves the published version unchanged, and the next ingest su
 async function fillAndRecover(scope: Scope, disk: string): Promise<void> {
   const { lake: filled } = await createLake(scope, samplePath, { day: "2026-11-18" });
   const lake = join(disk, "lake");
-  await cp(filled, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(filled, lake);
   await run("sh", ["-c", `head -c 10M /dev/zero > ${join(disk, "ballast")} || true`]);
   const before = await activeListingsText(lake);
   await assert.rejects(
@@ -46,7 +46,7 @@ test("a disk that is full while a day is built: the first error says so, and not
   if (disk === undefined) return t.skip("mounting a tmpfs needs root");
   const { lake: filled } = await createLake(t, samplePath, { day: "2026-11-18" });
   const lake = join(disk, "lake");
-  await cp(filled, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(filled, lake);
   const free = async (): Promise<number> => (await statfs(disk)).bfree;
   const { blocks, bfree, bsize } = await statfs(disk);
   const before = await readdir(lake, { recursive: true });

@@ -1,6 +1,6 @@
 /** Iceberg metadata: that of each version lists its files, at every moment and in every location. */
 import assert from "node:assert/strict";
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
@@ -10,10 +10,10 @@ import { currentManifest, currentPath, currentVersion, type Manifest } from "../
 import { tableNames } from "../../src/lake/tables.ts";
 import { openVersionFolder, rewritePaths, writeVersionFolder } from "../../src/lake/writer/version-folder.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, sampled } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { icebergFaults, icebergVersion, readIceberg, readIcebergFiles } from "../support/lakes/iceberg.ts";
-import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, temporaryCopy } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
@@ -22,11 +22,7 @@ const last = days.at(-1) ?? "";
 const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 
 /** Copies the lake of seven days. Its metadata has the paths of the original. */
-async function copyOfSevenDays(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyOfSevenDays = (scope: Scope): Promise<string> => temporaryCopy(scope, original);
 
 async function publishedManifest(lake: string): Promise<Manifest> {
   return (await currentManifest(lake)) ?? assert.fail("nothing is published");
@@ -146,7 +142,10 @@ test("verify names the file of Iceberg metadata that is missing, cut short or ch
   const files = await readIcebergFiles(lake, `${last}.1`);
   const isNamed = async (path: string): Promise<boolean> =>
     (await lakeFaults(lake)).some((fault) => fault.startsWith(`${path}: missing or changed: `));
-  for (const [path, content] of [...files].filter(([name]) => name.includes("/feeds/"))) {
+  for (const [path, content] of sampled(
+    [...files].filter(([name]) => name.includes("/feeds/")),
+    2,
+  )) {
     for (const [damage, change] of Object.entries(damages))
       for (const share of damage === "changed" ? shares : [0]) {
         await writeFile(join(lake, path), change(content, Math.floor(share * content.length)));

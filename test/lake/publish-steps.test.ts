@@ -8,7 +8,7 @@ import { currentManifest, currentVersion, readManifest } from "../../src/lake/ma
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { lakeFaults, unreferencedFiles } from "../support/lakes/contents.ts";
-import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { copyLake, createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -63,7 +63,7 @@ async function ingestUntil(lake: string, last: number, days?: string): Promise<n
 
 async function copyOfLake(folder: string, name: string): Promise<string> {
   const lake = join(folder, name);
-  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(sample.lake, lake);
   return lake;
 }
 

@@ -1,7 +1,7 @@
 /** Publishing: the writer's lock, leftovers of killed writers, and readers during a publish. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -18,7 +18,7 @@ import {
   listLakeFiles,
   unreferencedFiles,
 } from "../support/lakes/contents.ts";
-import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, ingestPath, samplePath, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const firstDay = "2026-11-18";
@@ -26,11 +26,7 @@ const secondDay = "2026-11-19";
 const sample = await createLake(fileScope, samplePath, { day: firstDay });
 
 /** Copies a lake with the sample's first day. */
-async function copyOfLake(t: TestContext): Promise<string> {
-  const lake = join(await temporaryFolder(t), "lake");
-  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyOfLake = (t: TestContext): Promise<string> => temporaryCopy(t, sample.lake);
 
 /** Ingests the second day in another process. */
 async function ingestInOtherProcess(lake: string): Promise<{ code: unknown; output: string }> {

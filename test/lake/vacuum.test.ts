@@ -1,6 +1,6 @@
 /** Retention of months and versions, and replays. */
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
@@ -11,7 +11,7 @@ import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { hashLakeFiles } from "../support/lakes/contents.ts";
-import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, queryLake, temporaryCopy } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -23,11 +23,7 @@ const hourMs = 3_600_000;
 
 const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 
-async function copyOfSevenDays(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyOfSevenDays = (scope: Scope): Promise<string> => temporaryCopy(scope, original);
 
 test("retention keeps whole months, that of the published day included, and by default all", () => {
   const firstOf = (months?: number): string | undefined => firstKeptMonth("2026-03-07", { months, versionDays: 0 });

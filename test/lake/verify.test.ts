@@ -1,6 +1,6 @@
 /** Verification of a lake, which finds each kind of damage. */
 import assert from "node:assert/strict";
-import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
@@ -11,15 +11,14 @@ import { Chance } from "../support/chance.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, temporaryCopy } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const sample = await createLake(fileScope);
 
 /** Copies the sample's lake; returns it with one of its files. */
 async function copyOfLake(t: TestContext, table: "listings" | "past_listings" | "builds" | "feeds" = "listings") {
-  const lake = join(await temporaryFolder(t), "lake");
-  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
+  const lake = await temporaryCopy(t, sample.lake);
   const manifest = await currentManifest(lake);
   const file: LakeFile | undefined = manifest?.tables[table][0];
   assert.ok(manifest !== undefined && file !== undefined);

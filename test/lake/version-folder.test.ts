@@ -12,7 +12,7 @@ import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
-import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, queryLake, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
@@ -21,8 +21,7 @@ const days = sevenDays;
 const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 
 async function copyOf(scope: Scope, lake = original): Promise<string> {
-  const copy = join(await temporaryFolder(scope), "lake");
-  await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
+  const copy = await temporaryCopy(scope, lake);
   await withWriter(copy, {}, () => rewritePaths(copy));
   return copy;
 }

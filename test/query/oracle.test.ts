@@ -88,7 +88,7 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
-const [searchCount, facetCount] = extentOf([100, 80], [400, 350]);
+const [searchCount, facetCount] = extentOf([60, 50], [400, 350]);
 
 const searches = [...randomRequests(inventory, { seed, count: searchCount })];
 const facetRequests = [...randomFacets(inventory, { seed, count: facetCount })];
@@ -119,7 +119,7 @@ test("random facets count what the oracle counts", async () => {
 });
 
 test("random groups are what the oracle counts and measures", async () => {
-  const requests = [...randomGroups(inventory, { seed, count: extentOf(40, 400) })];
+  const requests = [...randomGroups(inventory, { seed, count: extentOf(20, 400) })];
   const { found, compared } = await compareThreeWays(both, inventory, requests);
   assert.ok(found > requests.length / 2 && compared > 5 * requests.length, `${found} found, ${compared} groups`);
   const { data } = await client.getBody("getGroups", "/v1/groups?group_by=make,state&metric=days_supply,sell_through");
@@ -128,9 +128,9 @@ test("random groups are what the oracle counts and measures", async () => {
 });
 
 test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(inventory, { seed, count: 4 })];
+  const queries = [new Map(), ...randomFilters(inventory, { seed, count: extentOf(1, 4) })];
   const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed), queries, 4);
-  assert.ok(buckets > 200, `only ${buckets} buckets`);
+  assert.ok(buckets > extentOf(80, 200), `only ${buckets} buckets`);
   assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
 });
 
@@ -141,9 +141,9 @@ test("random trends are what the oracle finds by walking through the days", asyn
 });
 
 test("levels of a trend are the facets of each day, and its sales those of sold searches, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(inventory, { seed, count: extentOf(4, 30) })];
+  const queries = [new Map(), ...randomFilters(inventory, { seed, count: extentOf(2, 30) })];
   const { levels, sales } = await compareTrendsWithFacets(client, inventory, queries);
-  assert.ok(levels > 100 && sales > 50, `${levels} levels, ${sales} sales`);
+  assert.ok(levels > extentOf(60, 100) && sales > extentOf(25, 50), `${levels} levels, ${sales} sales`);
 });
 
 const modes: Readonly<Record<string, Query>> = {
@@ -183,7 +183,7 @@ const unknownExtent = { seed: trialSeed, draws: extentOf(25, 90), days: 3, cars:
 
 /** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [what: string, ask: () => Promise<TrialResult>, skip?: string | false])[] = [
-  ["the random lake", () => compareTrial(both, inventory, { seed: trialSeed, draws: extentOf(25, 400) })],
+  ["the random lake", () => compareTrial(both, inventory, { seed: trialSeed, draws: extentOf(10, 400) })],
   [
     "a lake of values in two spellings",
     () => compareRespelledLake({ seed: trialSeed, draws: extentOf(30, 120), days: 2, cars: extentOf(100, 150) }),

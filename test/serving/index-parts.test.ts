@@ -1,6 +1,6 @@
 /** Listings whose rows lie in several search indexes: of the published month, and of months that are over. */
 import assert from "node:assert/strict";
-import { cp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
@@ -10,7 +10,7 @@ import { verifyServingFiles } from "../../src/serving/files/verify-serving-files
 import { indexedRows, indexSizes } from "../../src/serving/index/indexed-rows.ts";
 import { extentOf } from "../support/extent.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
@@ -52,8 +52,7 @@ for (const [index, day] of days.entries()) {
   await writeFeeds(feeds, day, { dealers, inventory });
 }
 const created = await createLake(fileScope, feeds);
-const lake = join(await temporaryFolder(fileScope), "lake");
-await cp(created.lake, lake, { recursive: true });
+const lake = await temporaryCopy(fileScope, created.lake);
 
 const usual = { ...indexSizes };
 onScopeEnd(fileScope, async () => void Object.assign(indexSizes, usual));
@@ -102,8 +101,7 @@ test("answers from several indexes equal those from Parquet files", async (scope
 });
 
 test("a color of any month is known, and a misspelled one is reported, without reading Parquet files", async (scope) => {
-  const copy = join(await temporaryFolder(scope), "lake");
-  await cp(lake, copy, { recursive: true });
+  const copy = await temporaryCopy(scope, lake);
   for (const opensAhead of [true, false]) {
     const version = await openVersion(scope, copy, { opensAhead });
     if (opensAhead) await rm(join(copy, "files", "past_listings"), { recursive: true });

@@ -1,6 +1,6 @@
 /** Serving files: building, damage, fallback and repair. */
 import assert from "node:assert/strict";
-import { cp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { replaceFile } from "../../src/base/files.ts";
@@ -25,18 +25,14 @@ import { startService } from "../support/http/service.ts";
 import { changeByte, listFilesAnew } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
-import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
 const original = await createLakeOfEveryState(fileScope);
 
 /** Copies a lake with listings in every state. */
-async function copyLake(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original.lake, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyLake = (scope: Scope): Promise<string> => temporaryCopy(scope, original.lake);
 
 const manifestOf = async (lake: string): Promise<Manifest> =>
   (await currentManifest(lake)) ?? assert.fail("nothing is published");

@@ -1,4 +1,4 @@
-/** Values of a lake in two spellings: they match the same requests and count as one. */
+/** Values of feeds in two spellings: the first one stays, and both match the same requests and count as one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
@@ -18,7 +18,7 @@ const car = (n: number, dealer_id: string, row: FeedRow): FeedRow => ({
 
 /**
  * Car 1 passes to the contender, which delivers nothing on the second day and spells its color in capitals. No active listing of the first
- * day has the color, so that the second day's spelling is a new one.
+ * day has the color; its spelling stays that of the second day's listings.
  */
 const folder = await temporaryFolder(fileScope);
 await writeFeeds(folder, "2026-11-18", {
@@ -43,11 +43,11 @@ const sources = {
   "the Parquet files": await openVersion(fileScope, lake, { hasServingFiles: false }),
 };
 
-test("a claim that takes a VIN over without a delivery keeps its spelling, beside another one of later rows", async () => {
+test("the spelling of a claim that takes a VIN over without a delivery is that of later rows too", async () => {
   const found = await queryLake(lake, "SELECT exterior_color AS color FROM active ORDER BY vin");
   assert.deepEqual(
     found.map(({ color }) => color),
-    ["OXBLOOD", "Puce", ...Array(10).fill("Oxblood")],
+    ["OXBLOOD", "Puce", ...Array(10).fill("OXBLOOD")],
   );
 });
 
@@ -59,7 +59,7 @@ const questions: readonly (readonly [query: string, counts: readonly string[]])[
   ["&make=kia", [oxblood, puce]],
   ["&exterior_color=oxblood", [oxblood]],
   ["&exclude_exterior_color=Oxblood", [puce]],
-  ["&min_price=1", ["Oxblood 10", puce]],
+  ["&min_price=1", ["OXBLOOD 10", puce]],
   ["&metric=price.median", ["OXBLOOD 11 20004.5", "Puce 1 null"]],
 ];
 

@@ -82,8 +82,8 @@ function rowsIn(id: OperationId, data: Json): readonly Row[] {
 }
 
 const asked = [
-  ["sample", sample, requests],
-  ["random", random, sampled(requests, 3)],
+  ["sample", sample, sampled(requests, 2)],
+  ["random", random, sampled(requests.toReversed(), 2)],
 ] as const;
 
 for (const [lakeName, client, requestsOfLake] of asked) {

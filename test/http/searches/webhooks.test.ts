@@ -31,13 +31,16 @@ import { writeFeeds } from "../../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd, type Scope } from "../../support/scope.ts";
 
+/** Messages are read from the tables, and building serving files takes most of the time of an ingest. */
+const noServingFiles = { hasServingFiles: false };
+
 const folder = await temporaryFolder(fileScope);
 const lake = join(folder, "lake");
 const feeds = join(folder, "feeds");
 const days = randomFeeds({ seed: 20261128, days: 5, cars: 400 });
 const publish = async (index: number): Promise<void> => {
   const { day = "", feeds: ofDay = {} } = days[index] ?? {};
-  await ingestPath(lake, await writeFeeds(feeds, day, ofDay));
+  await ingestPath(lake, await writeFeeds(feeds, day, ofDay), noServingFiles);
 };
 await publish(0);
 await publish(1);
@@ -196,7 +199,7 @@ test("messages lead from market to market across failures, restarts, a gone rece
   // A version that is no longer kept: the receiver is asked to read the search again.
   receiver.responses.push(410);
   const replayed = await writeFeeds(join(folder, "replayed"), days[4]?.day ?? "", days[3]?.feeds ?? {});
-  await ingestPath(lake, replayed, { replayFrom: days[4]?.day ?? "" });
+  await ingestPath(lake, replayed, { ...noServingFiles, replayFrom: days[4]?.day ?? "" });
   await until("stopped", second, ({ status }) => status === "stopped");
   await rm(manifestPath(lake, to));
   await second.stop();
@@ -301,7 +304,7 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   const ownLake = join(ownFolder, "lake");
   const publishDay = async (index: number): Promise<void> => {
     const { day = "", feeds: ofDay = {} } = days[index] ?? {};
-    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, ofDay));
+    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, ofDay), noServingFiles);
   };
   await publishDay(0);
   const client = await startService(t, ownLake, { clock, privateWebhooks: true });

@@ -4,7 +4,7 @@
  * in a defect.
  */
 import assert from "node:assert/strict";
-import { cp, open, rm, stat, truncate } from "node:fs/promises";
+import { open, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { textIn } from "../../../src/base/json.ts";
@@ -21,6 +21,7 @@ import type { ComparedAnswer } from "../../oracle/compare/oracle.ts";
 import type { Chance } from "../chance.ts";
 import { clientOf } from "../implementations.ts";
 import type { LakeOfEveryState } from "../lakes/every-state.ts";
+import { copyLake } from "../lakes/lakes.ts";
 
 type DamageOutcome = "not opened" | "refused" | "not used" | "harmless";
 
@@ -135,7 +136,7 @@ export async function damageAndAsk(
 ): Promise<DamageOutcome> {
   const lake = join(folder, "lake");
   await rm(lake, { recursive: true, force: true });
-  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(original, lake);
   const path = chance.pick(kinds[kind]?.(manifest) ?? []);
   const fallbacks: string[] = [];
   const openPublished = async (): Promise<LakeVersion> =>

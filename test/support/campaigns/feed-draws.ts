@@ -3,14 +3,14 @@
  * the published version unchanged.
  */
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../../src/base/user-error.ts";
 import { type FeedTable, feedTables } from "../../../src/ingest/feed/feed-schema.ts";
 import { currentVersion } from "../../../src/lake/manifest.ts";
 import { Chance } from "../chance.ts";
 import { lakeFaults, listLakeFiles } from "../lakes/contents.ts";
-import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
+import { copyLake, ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
 import { mutateFeed } from "./feed-mutations.ts";
 
 const day = "2026-11-19";
@@ -38,7 +38,7 @@ export async function ingestMutatedFeeds(
   const published = await currentVersion(base);
   const files = await listLakeFiles(base);
   const counts = { published: 0, refused: 0 };
-  await cp(base, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(base, lake);
   for (let draw = first; draw < first + draws; draw += 1) {
     onDraw(draw);
     const { feeds, name, what } = await drawFeeds(folder, samples, new Chance(seed * 1_000_003 + draw));
@@ -59,7 +59,7 @@ export async function ingestMutatedFeeds(
     await rm(feeds, { recursive: true });
     if (thrown !== undefined && (await listLakeFiles(lake)).join() === files.join()) continue;
     await rm(lake, { recursive: true });
-    await cp(base, lake, { recursive: true, verbatimSymlinks: true });
+    await copyLake(base, lake);
   }
   return counts;
 }

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { cp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,7 +23,7 @@ import {
   unreferencedFiles,
 } from "../lakes/contents.ts";
 import { icebergVersion } from "../lakes/iceberg.ts";
-import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
+import { copyLake, ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
 import { withScope } from "../scope.ts";
 
 /** An ingest that was killed, and the lake's version afterwards. */
@@ -62,7 +62,7 @@ export function spawnIngest(lake: string, day: string): ChildProcess {
 export async function killIngests({ folder, kills, seed }: KillOptions): Promise<readonly IngestKill[]> {
   const reference = { before: join(folder, "before"), after: join(folder, "after") };
   await ingestPath(reference.before, samplePath, { day: firstDay });
-  await cp(reference.before, reference.after, { recursive: true, verbatimSymlinks: true });
+  await copyLake(reference.before, reference.after);
   const spanMs = await timeToExit(spawnIngest(reference.after, secondDay));
   const markets = new Map([
     [`${firstDay}.1`, await activeListingsText(reference.before)],
@@ -73,7 +73,7 @@ export async function killIngests({ folder, kills, seed }: KillOptions): Promise
   const survived: IngestKill[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     const lake = join(folder, `killed-${kill}`);
-    await cp(reference.before, lake, { recursive: true, verbatimSymlinks: true });
+    await copyLake(reference.before, lake);
     const when = kill % 2 === 0 ? "any" : "serving";
     const afterMs = Math.round(random() * (when === "any" ? 1.1 * spanMs : servingSpanMs));
     await killAfter(spawnIngest(lake, secondDay), afterMs, when === "serving" ? lake : undefined);

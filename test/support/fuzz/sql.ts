@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
-import { cp, mkdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { UserError } from "../../../src/base/user-error.ts";
@@ -12,7 +12,7 @@ import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { literal, sql } from "../../../src/db/sql.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../../src/lake/analyst/analyst-database.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
-import { createLake, temporaryFolder } from "../lakes/lakes.ts";
+import { copyLake, createLake, temporaryFolder } from "../lakes/lakes.ts";
 import type { Scope } from "../scope.ts";
 import { files, sources, words } from "./sql-fragments.ts";
 import type { Target } from "./target.ts";
@@ -40,7 +40,7 @@ async function createFolders(scope: Scope): Promise<Folders> {
   const folder = await temporaryFolder(scope);
   const lake = join(folder, "lake");
   const outside = join(folder, "outside");
-  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
+  await copyLake(original, lake);
   await mkdir(outside);
   for (const [name, text] of [
     ["secret.csv", `a\n${canary}\n`],

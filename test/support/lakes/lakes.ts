@@ -44,6 +44,19 @@ export interface IngestedLake {
   readonly reports: readonly DeliveryReport[];
 }
 
+/** Copies a lake to a folder, which may exist. The `cp` of Node.js needs a tenth of a second for the files of a small one. */
+export async function copyLake(lake: string, copy: string): Promise<void> {
+  await mkdir(copy, { recursive: true });
+  await promisify(execFile)("cp", ["-RP", `${lake}/.`, copy]);
+}
+
+/** Copies a lake to a temporary folder; returns its path there. */
+export async function temporaryCopy(scope: Scope, lake: string): Promise<string> {
+  const copy = join(await temporaryFolder(scope), "lake");
+  await copyLake(lake, copy);
+  return copy;
+}
+
 /**
  * Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one.
  */
@@ -59,8 +72,7 @@ export async function createLake(
     const reports = await ingestPath(join(folder, "lake"), path, options);
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
   });
-  // The `cp` of Node.js needs a tenth of a second for the files of a small lake.
-  await promisify(execFile)("cp", ["-RP", join(cached, "lake"), lake]);
+  await copyLake(join(cached, "lake"), lake);
   return { lake, reports: JSON.parse(await readFile(join(cached, "reports.json"), "utf8")) };
 }
 

@@ -1,22 +1,17 @@
 /** Lakes that are published and followed. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../src/base/files.ts";
 import { currentManifest, type Manifest, manifestPath, manifestText } from "../../../src/lake/manifest.ts";
 import { activeListingsText, lakeFaults, unreferencedFiles } from "../lakes/contents.ts";
-import { temporaryFolder } from "../lakes/lakes.ts";
+import { temporaryCopy, temporaryFolder } from "../lakes/lakes.ts";
 import type { Scope } from "../scope.ts";
 
 /** Returns the path of a lake that does not exist yet. */
 export const newLake = async (scope: Scope): Promise<string> => join(await temporaryFolder(scope), "lake");
 
-export async function copyOf(scope: Scope, lake: string): Promise<string> {
-  const copy = await newLake(scope);
-  await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
-  return copy;
-}
+export const copyOf = temporaryCopy;
 
 export const manifestOf = async (lake: string): Promise<Manifest> =>
   (await currentManifest(lake)) ?? assert.fail(`${lake} has no version`);
