@@ -5,7 +5,7 @@
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
 import { type OracleClaim, ownersClaim } from "./attribution.ts";
-import { type DealerHistory, type JudgedFeed, judgeFeed, type FeedVerdict } from "./feed-verdict.ts";
+import { type DealerHistory, type FeedVerdict, type JudgedFeed, judgeFeed } from "./feed-verdict.ts";
 import { cellText, daysBetween, midnightOf, type Sighting, sightingsOf } from "./sightings.ts";
 
 const silentAfterDays = 7;

@@ -73,7 +73,10 @@ test("the page draws the results of tools", { skip: skipWithoutBrowser }, async 
     facet_limit: 3,
     interval: "day",
   });
-  assert.deepEqual([await lines.locator("figure").count(), await lines.locator("svg.wide path[fill='none']").count()], [2, 6]);
+  assert.deepEqual(
+    [await lines.locator("figure").count(), await lines.locator("svg.wide path[fill='none']").count()],
+    [2, 6],
+  );
   assert.ok(Number(await tab.evaluate("Math.max(...heights)")) > 200);
   assert.deepEqual(faults, []);
 });
