@@ -271,7 +271,7 @@ test("pages end before 256 KiB, and all of them are one comparison of the two ma
   assert.deepEqual(read, read.toSorted(inOrderOfFeed));
 });
 
-test("a page of changes takes one statement, whatever it contains: the row store has its listings", async (scope) => {
+test("a page of changes takes one statement, with any fields: the row store has its listings", async (scope) => {
   let statements = 0;
   const version = await openVersion(scope, lake, { onStatement: () => (statements += 1) });
   const contents = ["fields=id", `fields=${changeFields}`];
