@@ -203,7 +203,13 @@ test("the feed applies each kind of filter as search does, a box across the anti
     }),
   );
   const boxes = ["175,48,-175,55", "-125,32,-115,40"].map((bbox): Query => new Map([["bbox", bbox]]));
-  const queries = [...boxes, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
+  // A bound between two whole numbers excludes the one beyond it.
+  const prices = [...after.listings.values()].flatMap(({ price }) => (typeof price === "number" ? [price] : []));
+  const bounds = [Math.max(...prices) - 0.5, Math.min(...prices) + 0.5].flatMap((bound): readonly Query[] => [
+    new Map([["max_price", String(bound)]]),
+    new Map([["min_price", String(bound)]]),
+  ]);
+  const queries = [...boxes, ...bounds, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
   const version = await openVersion(scope, lake);
   const { manifest, folder, dimensions } = version;
   const matches = queries.map((query) => {
