@@ -204,7 +204,9 @@ test("the feed applies each kind of filter as search does, a box across the anti
   );
   const boxes = ["175,48,-175,55", "-125,32,-115,40"].map((bbox): Query => new Map([["bbox", bbox]]));
   // A bound between two whole numbers excludes the one beyond it.
-  const prices = [...after.listings.values()].flatMap(({ price }) => (typeof price === "number" ? [price] : []));
+  const prices = [...after.listings.values()].flatMap(({ state, price }) =>
+    state === "active" && typeof price === "number" ? [price] : [],
+  );
   const bounds = [Math.max(...prices) - 0.5, Math.min(...prices) + 0.5].flatMap((bound): readonly Query[] => [
     new Map([["max_price", String(bound)]]),
     new Map([["min_price", String(bound)]]),
