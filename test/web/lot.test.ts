@@ -62,6 +62,32 @@ test("the cars of a lot are counted by age with their money, and each bar leads 
   assert.equal(plain(html).includes("a branded title."), branded > 0);
 });
 
+test("the figures of a lot lead to statements that return their numbers", async () => {
+  const html = await htmlOf(`/dealers/${dealerId}?radius=100`);
+  const statements = [...html.matchAll(/href="\/sql\?([^"]*)">SQL</g)].map(
+    ([, query = ""]) => new URLSearchParams(query).get("statement") ?? "",
+  );
+  const [ofDealers, ofAges] = statements.length === 1 ? [undefined, ...statements] : statements;
+  const run = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const headers = { ...client.customer.bearer, "Content-Type": "application/json" };
+    const answer = await fetch(`${client.url}/v1/sql`, { method: "POST", headers, body: JSON.stringify({ sql }) });
+    assert.equal(answer.status, 200, sql);
+    return (await answer.json()).data;
+  };
+  const ages = await run(ofAges ?? "");
+  assert.deepEqual(
+    ages.map(({ days, cars, money }) => [days, cars, money].join()),
+    numbersIn(html, "aging").filter((row) => !row.includes(",0,")),
+  );
+  if (ofDealers === undefined) return;
+  const dealers = await run(ofDealers);
+  const counted = (rows: readonly (readonly unknown[])[]) => rows.map((row) => row.join()).sort();
+  assert.deepEqual(
+    counted(dealers.map(({ dealer_name: name, cars }) => [name, cars])),
+    counted(numbersIn(html, "price-age").map((row) => [row.split(",")[0], row.split(",").at(-1)])),
+  );
+});
+
 test("dealers around are ranked by medians of the API, those of small ones of their listings", async () => {
   const { data: sellers } = await client.getBody(
     "getGroups",

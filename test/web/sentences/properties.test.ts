@@ -97,7 +97,7 @@ const lot = fc
     numbers("medianDays", "agedPrice", "allPrice", "supplyDays", "marketSupplyDays"),
     maybeCounts("priceRank", "ageRank", "dealers", "aged", "branded"),
     fraction,
-    condition,
+    fc.constantFrom("used", "new"),
     flag,
   )
   .map(([cars, prices, counted, toMarket, ofCondition, isOwn]) => ({
