@@ -37,7 +37,7 @@ import { serveBothWays } from "../support/implementations.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [lakeSeed, seed] = extentOf([20261136, 20261166], [20261119, 20261119]);
+const [lakeSeed, seed] = extentOf([20261136, 20261149], [20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
 const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
