@@ -17,7 +17,7 @@ export type Valued = AnswerOf<"getListingComparables">["data"];
 export type Evidence = AnswerOf<"getEvidence">["data"];
 
 /** A car, the search that led to it, and the published day. */
-export interface Shown {
+export interface CarOfView {
   readonly listing: ListingDetail;
   readonly view: ViewParameters;
   readonly asOf: string;
@@ -36,7 +36,7 @@ interface OtherCars {
 /** The page of a car: each part is undefined if it could not be loaded. */
 export type ShownCar = Awaited<ReturnType<typeof loadCar>>;
 
-export async function loadCar(requests: PageRequests, shown: Shown) {
+export async function loadCar(requests: PageRequests, shown: CarOfView) {
   const { listing } = shown;
   const { id, vin, dealer, sold_date: sold } = listing;
   const ofVin = { vin_pattern: vin, fields: [...cardFields, "keywords"].join(), limit: "20" };
@@ -105,7 +105,7 @@ async function loadStock(requests: PageRequests, dealer_id: string) {
 const othersMax = 4;
 
 /** Loads cars to go on with: those of the search that led here, else of the model; of a branded car, the nearest ones with a clean title. */
-async function loadOthers(requests: PageRequests, shown: Shown, isBranded: boolean): Promise<OtherCars> {
+async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: boolean): Promise<OtherCars> {
   if (filterNames(shown.view).length > 0 && !isBranded) return loadOfSearch(requests, shown);
   const { vehicle, dealer, id } = shown.listing;
   const { make, model } = vehicle.build;
@@ -125,7 +125,7 @@ async function loadOthers(requests: PageRequests, shown: Shown, isBranded: boole
 }
 
 /** Finds a car in the page of results that begins at the view's `offset`, which the visitor has seen, and the cars after it. */
-async function loadOfSearch(requests: PageRequests, { listing, view, asOf }: Shown): Promise<OtherCars> {
+async function loadOfSearch(requests: PageRequests, { listing, view, asOf }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
   const page = { sort: orderOf(view), fields: cardFields.join(), offset: view.offset, limit: String(pageSizeOf(view)) };
   const { data, pagination } = await requests.call("searchListings", withParameters(apiFilters(view, asOf), page));

@@ -16,7 +16,7 @@ import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { radii, radiusIn } from "./lot-data.ts";
-import { dealerColumns, filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
+import { columnsOfDealers, filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
 import { ownLotOf } from "./lot-page.tsx";
 
 const pageSize = 50;
@@ -103,7 +103,7 @@ const offsetOf = (query: URLSearchParams): number =>
 
 const orderOf = (query: URLSearchParams): string => query.get("sort") ?? "-cars";
 
-const { away, ...shared } = dealerColumns((id) => `/shop?dealer_id=${id}`);
+const { away, ...shared } = columnsOfDealers((id) => `/shop?dealer_id=${id}`);
 
 const columns: readonly TableColumn<MarketDealer>[] = [
   { title: "Dealer", sort: "name", value: ({ name }) => name, path: ({ id }) => `/dealers/${id}` },

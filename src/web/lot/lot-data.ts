@@ -19,7 +19,7 @@ export const buyRadius = 250;
 export const radiusIn = (query: URLSearchParams): number =>
   radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1];
 
-export const conditions = ["used", "new"] as const;
+export const lotConditions = ["used", "new"] as const;
 
 /** Which cars of which dealer are shown, beside which others. */
 export interface LotChoice {
@@ -28,7 +28,7 @@ export interface LotChoice {
   readonly query: URLSearchParams;
   /** Whether it is the reader's dealer. */
   readonly isOwn: boolean;
-  readonly condition: (typeof conditions)[number];
+  readonly condition: (typeof lotConditions)[number];
   readonly radius: number;
   readonly counts: Readonly<Record<"used" | "new", number>>;
   /** Whether the counts are known. */
@@ -110,7 +110,7 @@ export async function readChoice(
     dealer,
     query,
     isOwn: ownId === dealer_id,
-    condition: conditions.find((one) => one === query.get("condition")) ?? usual,
+    condition: lotConditions.find((one) => one === query.get("condition")) ?? usual,
     radius: radiusIn(query),
     counts,
     isCounted: counted !== undefined,

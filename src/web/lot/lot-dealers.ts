@@ -25,7 +25,7 @@ export type RankedDealer = MarketDealer & Medians;
 type Medians = Readonly<Record<"toMarket" | "days", number>>;
 
 /** The columns of tables of dealers; the cars of a dealer lead to `carsOf`. */
-export const dealerColumns = (carsOf: (id: string) => string) => ({
+export const columnsOfDealers = (carsOf: (id: string) => string) => ({
   away: { title: "Away", sort: "away", value: ({ miles }: MarketDealer) => miles, format: milesText },
   cars: {
     title: "Cars",
@@ -40,13 +40,13 @@ export const dealerColumns = (carsOf: (id: string) => string) => ({
     value: ({ toMarket }: MarketDealer) => toMarket,
     format: toMarketText,
   },
-  days: { title: "Days", sort: "days", value: ({ days }: MarketDealer) => days, format: daysText },
+  days: { title: "Days", sort: "days", value: ({ days }: MarketDealer) => days, format: roundedDays },
 });
 
 const milesText = (miles: number): string => count(miles, "\u00a0mi");
 
 /** Formats days with at most one decimal. */
-export const daysText = (days: number): string => String(Math.round(days * 10) / 10);
+export const roundedDays = (days: number): string => String(Math.round(days * 10) / 10);
 
 /** The most dealers that the API counts at once, describes at once, and filters listings by. */
 const groupsMax = 1000;

@@ -15,10 +15,10 @@ import type { Visitor } from "../shell/visitor.ts";
 import { BuySheet, loadBuying } from "./buy-sheet.tsx";
 import {
   carsInSql,
-  conditions,
   type Lot,
   type LotChoice,
   loadLot,
+  lotConditions,
   lotPath,
   pathOfLot,
   radii,
@@ -117,7 +117,7 @@ const Choices = ({ choice, visitor }: ChoicesProps): JSX.Element => (
   <div class="line choices">
     <Segments
       label="Used or new"
-      segments={conditions.map((condition) => ({
+      segments={lotConditions.map((condition) => ({
         path: lotPath(choice, { condition, sort: undefined }),
         text: `${capital(condition)} ${count(choice.counts[condition])}`,
         isCurrent: condition === choice.condition,

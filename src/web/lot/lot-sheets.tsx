@@ -31,7 +31,7 @@ import {
   rowsPath,
   typesInSql,
 } from "./lot-data.ts";
-import { daysText, dealerColumns, type RankedDealer } from "./lot-dealers.ts";
+import { columnsOfDealers, type RankedDealer, roundedDays } from "./lot-dealers.ts";
 
 /** Charts of fewer dealers are sentences. */
 const chartMin = 10;
@@ -66,7 +66,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
         columns: [
           { name: "dealer", title: "Dealer" },
           { name: "to_market", title: "To market", format: toMarketText },
-          { name: "days", title: "Days", format: daysText },
+          { name: "days", title: "Days", format: roundedDays },
           { name: "cars", title: "Cars", format: count },
         ],
         rows: ranked.map((one) => [
@@ -84,7 +84,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
           label={`${title}: ${ranked.length} dealers by price to market and typical days on the lot`}
           height={270}
           x={numberScale([0, ...toMarket], { format: marketTick, label: "price to market" })}
-          y={numberScale(days, { format: daysText, label: "typical days on the lot" })}
+          y={numberScale(days, { format: roundedDays, label: "typical days on the lot" })}
           marks={[{ mark: "rule", x: 0, color: "field" }, ...circlesOf(choice, ranked)]}
         />
       )}
@@ -109,7 +109,7 @@ function circlesOf(choice: LotChoice, ranked: readonly RankedDealer[]): readonly
         r: Math.max(circleMin, circleMax * Math.sqrt(cars / largest)),
         color: isSubject ? "coral" : "petrol",
         opacity: isSubject ? 0.85 : 0.3,
-        title: `${name}: ${toMarketText(toMarket)}, ${daysText(days)} days, ${amountOf(cars, "car")}`,
+        title: `${name}: ${toMarketText(toMarket)}, ${roundedDays(days)} days, ${amountOf(cars, "car")}`,
         href: isSubject ? undefined : dealerPath(choice, one),
         name: isSubject && isOwn ? "you" : isSubject || one === named ? shortName(name) : "",
       };
@@ -227,7 +227,7 @@ const rowsMin = 7;
 export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element => {
   const { dealer, isOwn, condition, query } = choice;
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
-  const shared = dealerColumns((id) => rowsPath(choice, { dealer_id: id }));
+  const shared = columnsOfDealers((id) => rowsPath(choice, { dealer_id: id }));
   const columns: readonly TableColumn<RankedDealer>[] = [
     { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
     {
