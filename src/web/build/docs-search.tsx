@@ -7,7 +7,7 @@ import { anchorOf } from "./markdown.tsx";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { errorCodes, errorMessage, operationDocs } from "./operation-docs.ts";
 
-export interface SearchEntry {
+interface SearchEntry {
   readonly kind: "operation" | "parameter" | "error" | "guide";
   readonly title: string;
   readonly path: string;
@@ -85,19 +85,12 @@ function shortened(text = ""): string {
   return plain.length <= textMax ? plain : `${plain.slice(0, textMax - 1).replace(/\s\S*$/, "")}…`;
 }
 
-/** Splits a text into words; `max_price` and `searchListings` are one word each. */
-const wordsOf = (text: string): readonly string[] =>
-  text
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}_]+/u)
-    .filter((word) => word !== "");
-
 let entries: readonly SearchEntry[] | undefined;
 
 /** Returns the entries that have all words of a question, best first. The first search reads all texts, which takes some milliseconds. */
 export function searchDocs(question: string): readonly SearchEntry[] {
   entries ??= searchEntries();
-  const wanted = wordsOf(question);
+  const wanted = question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (wanted.length === 0) return [];
   return entries
     .map((entry) => [entry, scoreOf(entry, wanted)] as const)
@@ -110,12 +103,7 @@ export function searchDocs(question: string): readonly SearchEntry[] {
 function scoreOf({ title, text, words }: SearchEntry, wanted: readonly string[]): number {
   const name = title.toLowerCase();
   const scores = wanted.map((word) =>
-    Math.max(
-      name === word ? 16 : 0,
-      8 * nearness(name, word),
-      3 * nearness(words.toLowerCase(), word),
-      nearness(text.toLowerCase(), word),
-    ),
+    Math.max(8 * nearness(name, word), 3 * nearness(words.toLowerCase(), word), nearness(text.toLowerCase(), word)),
   );
   if (scores.includes(0)) return 0;
   return scores.reduce((sum, score) => sum + score, name === wanted.join(" ") ? 16 : 0);
@@ -123,10 +111,10 @@ function scoreOf({ title, text, words }: SearchEntry, wanted: readonly string[])
 
 /** Returns 1 if a text has a word, 0.75 if one of its words begins with it, 0.5 if one contains it, else 0. */
 function nearness(text: string, word: string): number {
+  const at = (pattern: string): boolean => new RegExp(pattern, "u").test(text);
   if (!text.includes(word)) return 0;
-  const words = wordsOf(text);
-  if (words.includes(word)) return 1;
-  return words.some((one) => one.startsWith(word) || one.includes(`_${word}`)) ? 0.75 : 0.5;
+  if (at(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`)) return 1;
+  return at(`(?<![\\p{L}\\p{N}])${word}`) ? 0.75 : 0.5;
 }
 
 /** The most results of a page. */

@@ -26,9 +26,6 @@ function enhance(form: HTMLFormElement): void {
     const answer = document.querySelector("#answer");
     if (answer?.hasAttribute("aria-busy") === false) send(form, answer);
   });
-  document
-    .querySelector<HTMLFormElement>("#find-parameter")
-    ?.addEventListener("submit", (event) => event.preventDefault());
 }
 
 /** Shows the sample and the price of the request that the form has. */

@@ -1,5 +1,5 @@
 /** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
-import { chargeText, count, dollars, money, shortDay } from "../shell/format.ts";
+import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   andList,
@@ -290,30 +290,6 @@ export const unknownPlace = (field: string, value: string): Judgement =>
     "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
   ]);
 
-/** Returns the title of the histogram of prices: `Half of the used cars cost less than $25,999`. */
-export function pricesTitle({
-  medianPrice,
-  cars,
-  hasPriceBound,
-  ...of
-}: MedianOf & Pick<FoundCars, "cars" | "medianPrice">): string {
-  const median = wholePrice(medianPrice);
-  if (median === undefined) return `Prices of ${things(cars, "car")}`;
-  const kind =
-    some(of.used) && some(of.new)
-      ? "used and new cars"
-      : some(of.used)
-        ? "used cars"
-        : some(of.new)
-          ? "new cars"
-          : "cars";
-  return `Half of the ${kind} cost less than ${median}${hasPriceBound === true ? ", within your bound" : ""}`;
-}
-
-/** Returns the title of the histogram of days: half of the cars are older. */
-export const daysTitle = (medianDays: MaybeNumber): string =>
-  typeof medianDays === "number" ? `Half of them stand for ${daysText(medianDays)} or more` : "Days on the lot";
-
 export interface MarketToday {
   readonly cars: number;
   readonly dealers: MaybeNumber;
@@ -381,24 +357,6 @@ export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | 
   const stock = some(used) && some(fresh) ? `${count(used)} used and ${things(fresh, "new car")}` : things(cars, "car");
   return `${stock}, the best prices first`;
 }
-
-/** Returns the foot of a page: the day of its prices, what it cost and what is left, in micros; without costs of open access. */
-export const pageFoot = (day: string, costMicros?: MaybeNumber, balanceMicros?: MaybeNumber): readonly string[] =>
-  [
-    `Prices of ${shortDay(day, "")}`,
-    some(costMicros) ? `This page cost ${chargeText(costMicros)}` : "",
-    typeof balanceMicros === "number" ? `Balance ${money(balanceMicros)}` : "",
-  ].filter((text) => text !== "");
-
-/** Returns the note above the verdict of data that is older than a delivery was due; undefined for others. */
-export const oldPrices = (daysOld: number, isStale: boolean): Sentence | undefined =>
-  !isStale || daysOld < 1 ? undefined : clause`${attention(`These prices are ${daysText(daysOld)} old`)}.`;
-
-/** The verdict of an address without a page. */
-export const noSuchPage: Judgement = {
-  sentence: ["This road ends here."],
-  context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
-};
 
 /** A kept car, as its verdict needs it. */
 export interface KeptPrice {

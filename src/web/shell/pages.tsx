@@ -1,10 +1,12 @@
 /** Handlers of pages: refuse requests that no browser shows, find the visitor, render what a page returns, and show refusals as pages. */
+import type { JSX } from "preact";
 import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
+import { Button } from "../components/button.tsx";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
 import { usd } from "./format.ts";
@@ -149,10 +151,27 @@ function missingPage(visitor: Visitor | undefined): PageContent {
       sentence: ["This road ends here."],
       car: "offroad",
       children: <p>{text}</p>,
+      more: visitor === undefined ? undefined : <MissingSearch />,
       ways: visitor === undefined ? ways.filter(([path]) => path !== "/shop") : ways,
     }),
   };
 }
+
+/** The search of a page that does not exist. */
+const MissingSearch = (): JSX.Element => (
+  <form class="line search" action="/find" method="get">
+    <input
+      class="in"
+      type="search"
+      name="q"
+      maxLength={200}
+      required
+      aria-label="Search"
+      placeholder="A car, a VIN, a dealer, a question"
+    />
+    <Button look="main">Search</Button>
+  </form>
+);
 
 /** The page of an account without credit: what was spent, whom to ask, and what stays. */
 function noCreditPage({ identity }: Visitor, message: string): PageContent {

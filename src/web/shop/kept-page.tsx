@@ -96,8 +96,8 @@ const AddCar = ({ ids }: { readonly ids: readonly string[] }): JSX.Element => (
   <form class="line" action="/shop" method="get">
     <input type="hidden" name="ids" value={ids.join()} />
     <input type="hidden" name="view" value="table" />
-    <Field label="VIN or address of another car" name="add" required />
-    <Button>Put it beside these</Button>
+    <Field label="Against" name="add" placeholder="VIN or address of another car" required />
+    <Button>Compare</Button>
   </form>
 );
 

@@ -14,7 +14,7 @@ import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
-import { ExportForm } from "./export-pages.tsx";
+import { ExportForm } from "./export.tsx";
 import { FilterForm } from "./filter-form.tsx";
 import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
