@@ -257,8 +257,8 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   assert.ok(textOf(linked).includes(statement), "a link fills in the statement");
   assert.equal(await balance(), 0, "a link runs nothing");
   const page = await (await send("/sql", "/sql", { statement })).text();
-  const rows = captured(page, /<td>([^<]+)<\/td>/g);
-  assert.equal(rows.length, 3);
+  const rows = [...new Set(captured(page, /<td>([^<]+)<\/td>/g))];
+  assert.equal(rows.length, 3, "in the table of the chart and in that of the result");
   assert.match(textOf(page), new RegExp(`${rows[0]} has the highest cars: \\d+`));
   assert.match(page, /var\(--coral\)/);
   assert.match(page, /&lt;i>make/);

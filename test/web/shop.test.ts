@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { equivalentSql } from "../../src/web/shop/equivalent-sql.ts";
+import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { fetchTotal } from "../support/http/paging.ts";
@@ -269,7 +270,7 @@ test("a table is exported as a file, charged as an export; a refused one says wh
   assert.match(await (await send("parquet")).text(), /^PAR1/);
   const refused = await send("xlsx");
   assert.equal(refused.status, 400);
-  assert.match(plain(await refused.text()), /Invalid value "xlsx" for format/);
+  assert.match(plain(await refused.text()), /Invalid value &quot;xlsx&quot; for format/);
   assert.equal((await send("csv", { csrf_token: "forged" })).status, 403);
 });
 

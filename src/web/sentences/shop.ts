@@ -358,20 +358,19 @@ export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | 
   return `${stock}, the best prices first`;
 }
 
-/** A kept car, as its verdict needs it. */
-export interface KeptPrice {
+/** A kept car, as its verdict needs it: its rating is unknown for a price that is not judged. */
+interface KeptPrice {
   readonly name: string;
-  readonly price: MaybeNumber;
-  readonly value: MaybeNumber;
-  /** Its rating; unknown for a price that is not judged. */
-  readonly rating: string | null | undefined;
+  readonly price?: MaybeNumber;
+  readonly market_value?: MaybeNumber;
+  readonly value_rating?: string | null | undefined;
 }
 
 /** Returns the verdict of kept cars: how many they are, and which one costs least beside similar cars. */
 export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
   if (cars.length === 0) return judgement(["No car is shown."], ["The heart of a car keeps it, in this browser."]);
   const counted = [`${capital(inWords(cars.length) ?? "")} kept ${cars.length === 1 ? "car" : "cars"}.`];
-  const rated = cars.flatMap(({ name, price, value, rating }) =>
+  const rated = cars.flatMap(({ name, price, market_value: value, value_rating: rating }) =>
     rating == null || !some(price) || !some(value) ? [] : [{ name, less: value - price, share: price / value }],
   );
   const [best, next] = [...rated].sort((one, other) => one.share - other.share);
