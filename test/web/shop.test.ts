@@ -129,7 +129,7 @@ test("few cars come with single changes and their counts, none with the cheapest
   const cheapest = await client.getBody("searchListings", `/v1/listings?${used}&sort=price&limit=1`);
   const price = cheapest.data[0]?.price?.toLocaleString("en-US");
   assert.ok(plain(html).includes(`The cheapest used Toyota for sale costs $${price}, in`), plain(html).slice(0, 900));
-  const changes = [...html.matchAll(/<td><a href="(\/shop[^"]*)">[^<]*<\/a><\/td><td class="num"><b>([\d,]+)</g)];
+  const changes = [...html.matchAll(/<li><a href="(\/shop[^"]*)">[^<]*<\/a><b>([\d,]+)</g)];
   assert.ok(changes.length > 0);
   for (const [, path = "", count = ""] of changes) {
     const { searchParams } = new URL(path.replaceAll("&amp;", "&"), client.url);
@@ -157,7 +157,7 @@ test("a question leads to its cars, and says which of its words were not read as
   const page = plain(html);
   assert.match(
     page,
-    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. Payments/,
+    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. No filter is for payments: /,
   );
   assert.match(page, /“toyotta” was read as Toyota\./);
   assert.doesNotMatch(await text("/find?q=used+toyota"), /was read|were read/);

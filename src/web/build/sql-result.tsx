@@ -111,15 +111,20 @@ const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; reado
   const title = isOverTime ? `${column} by ${label}` : resultTitle(column, points);
   const measure = (
     <>
-      {column}, by {label}.{others.length === 0 ? null : " Choose another: "}
-      {others.map((other, index) => (
-        <>
-          {index === 0 ? "" : ", "}
-          <button type="submit" class="plain link" form={form} name="column" value={other}>
-            {other}
-          </button>
-        </>
-      ))}
+      {column}, by {label}.
+      {others.length === 0 ? null : (
+        <span class="choice">
+          {" Choose another: "}
+          {others.map((other, index) => (
+            <>
+              {index === 0 ? "" : ", "}
+              <button type="submit" class="plain link" form={form} name="column" value={other}>
+                {other}
+              </button>
+            </>
+          ))}
+        </span>
+      )}
     </>
   );
   const columns = [

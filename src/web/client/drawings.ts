@@ -4,7 +4,9 @@ import { on, setAttributes } from "./elements.ts";
 /** Pixels of a PNG for each one of the page. */
 const scale = 2;
 const margin = 20;
-const titleHeight = 48;
+/** The height of a line of the title, and the width of a letter, of the size of the font. */
+const lineHeight = 1.35;
+const letterWidth = 0.58;
 const namespace = "http://www.w3.org/2000/svg";
 const styles = [
   ...["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin"],
@@ -43,17 +45,25 @@ async function rasterize(drawing: Element, svg: string): Promise<Blob> {
 function draw(figure: Element, chart: SVGSVGElement): Element {
   const box = chart.getBoundingClientRect();
   const width = Math.ceil(box.width);
-  const height = Math.ceil(box.height);
+  const texts: Element[] = [];
+  let top = margin;
+  for (const element of figure.querySelectorAll("figcaption h2, figcaption .of")) {
+    const { color, fontFamily, fontSize, fontWeight } = getComputedStyle(element);
+    const size = Number.parseFloat(fontSize);
+    const plain = document.importNode(element, true);
+    for (const control of plain.querySelectorAll(".choice")) control.remove();
+    for (const line of linesOf(plain.textContent.trim(), width / (size * letterWidth))) {
+      top += size * lineHeight;
+      const text = document.createElementNS(namespace, "text");
+      const font = { "font-family": fontFamily, "font-size": fontSize, "font-weight": fontWeight };
+      setAttributes(text, { x: margin, y: top - size * 0.3, fill: color, ...font });
+      text.textContent = line;
+      texts.push(text);
+    }
+  }
   const inner = styled(chart);
-  setAttributes(inner, { x: margin, y: margin + titleHeight, width, height });
-  const texts = [...figure.querySelectorAll("figcaption h2, figcaption .of")].map((element, index) => {
-    const text = document.createElementNS(namespace, "text");
-    const { color, font } = getComputedStyle(element);
-    setAttributes(text, { x: margin, y: margin + 16 + 22 * index, fill: color, style: `font: ${font}` });
-    text.textContent = element.textContent;
-    return text;
-  });
-  const size = { width: width + 2 * margin, height: height + titleHeight + 2 * margin };
+  setAttributes(inner, { x: margin, y: top + 8, width, height: Math.ceil(box.height) });
+  const size = { width: width + 2 * margin, height: Math.ceil(top + 8 + box.height + margin) };
   const paper = document.createElementNS(namespace, "rect");
   setAttributes(paper, { ...size, fill: getComputedStyle(document.body).backgroundColor });
   const root = document.createElementNS(namespace, "svg");
@@ -61,6 +71,10 @@ function draw(figure: Element, chart: SVGSVGElement): Element {
   root.append(paper, ...texts, inner);
   return root;
 }
+
+/** Returns the lines of a text with at most so many letters. */
+const linesOf = (text: string, lettersMax: number): readonly string[] =>
+  text.match(new RegExp(`(.{1,${Math.max(1, Math.floor(lettersMax))}})(\\s+|$)|\\S+`, "g")) ?? [];
 
 /** Returns a copy of a drawing with its computed style as attributes. */
 function styled(chart: SVGSVGElement): Element {

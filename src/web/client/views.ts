@@ -1,9 +1,13 @@
 /**
  * Views without page loads: a changed filter or a followed link fetches the next view's document and morphs the page into it, so that focus,
- * scroll and open sections stay. The URL is that of the view. A search that was paid for costs nothing more, so that going back is free.
+ * scroll and open sections stay. The URL is that of the view. Views that were shown are kept, so that going back asks for nothing.
  */
 import { Idiomorph } from "idiomorph";
 import { isPlainClick, on } from "./elements.ts";
+
+/** The views that were shown, by address, and how many are kept. */
+const kept = new Map<string, string>();
+const keptMax = 40;
 
 let shownUrl = "";
 let loading: AbortController | undefined;
@@ -12,6 +16,7 @@ let loading: AbortController | undefined;
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
   shownUrl = urlWithoutHash();
+  kept.set(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
@@ -74,11 +79,18 @@ async function show(url: string): Promise<boolean> {
   loading = current;
   document.querySelector("#results")?.setAttribute("aria-busy", "true");
   try {
-    const response = await fetch(url, { signal: current.signal, headers: { Accept: "text/html" } });
-    if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
-    const html = await response.text();
-    if (response.url !== urlWithoutHash()) history.pushState(null, "", response.url);
-    shownUrl = response.url;
+    let html = kept.get(url);
+    let address = url;
+    if (html === undefined) {
+      const response = await fetch(url, { signal: current.signal, headers: { Accept: "text/html" } });
+      if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
+      html = await response.text();
+      address = response.url;
+      if (kept.size === keptMax) kept.clear();
+      if (html.includes("data-view")) kept.set(address, html);
+    }
+    if (address !== urlWithoutHash()) history.pushState(null, "", address);
+    shownUrl = address;
     replace(new DOMParser().parseFromString(html, "text/html"));
     return true;
   } catch {
