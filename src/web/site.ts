@@ -49,6 +49,7 @@ const redirects: readonly (readonly [from: string, to: string])[] = [
   ["/compare", "/shop?view=table"],
   ["/export", "/shop?view=table"],
   ["/values/:facet", "/shop"],
+  ["/docs/search", "/find"],
   ...accountRedirects,
 ];
 

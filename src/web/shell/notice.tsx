@@ -1,5 +1,5 @@
 /** A notice: a page that is one message, such as a missing page, a used-up credit or a welcome. A car stands on the road above it. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { Button } from "../components/button.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import type { Sentence } from "../sentences/sentence.ts";
