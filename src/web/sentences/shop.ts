@@ -2,6 +2,7 @@
 import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
+  agreeing,
   andList,
   attention,
   capital,
@@ -156,23 +157,17 @@ export function shopVerdict(found: FoundCars): Judgement {
       contextOf(found),
     );
   }
-  const counted = [
-    `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${cars === 1 ? "car" : "cars"}`,
-  ];
-  const verb =
-    state === "sold"
-      ? cars === 1
-        ? " was sold."
-        : " were sold."
-      : state !== undefined
-        ? ` ${search === undefined ? `${cars === 1 ? "was" : "were"} for sale` : "matched"} on ${shortDay(state.day, state.asOf)}.`
-        : search === undefined
-          ? "."
-          : cars === 1
-            ? " matches."
-            : " match.";
-  const sentence = joined([joined([counted, verb], ""), state === undefined ? greatClause(found) : undefined]);
+  const counted = `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${agreeing(cars, "car", "cars")}`;
+  const sentence = joined([[`${counted}${verbOf(found)}.`], state === undefined ? greatClause(found) : undefined]);
   return judgement(sentence, contextOf(found), foundFacts(found));
+}
+
+/** Returns what the counted cars do: they match, were sold, or were for sale on a past day. */
+function verbOf({ cars, search, state }: FoundCars): string {
+  if (state === "sold") return agreeing(cars, " was sold", " were sold");
+  if (state === undefined) return search === undefined ? "" : agreeing(cars, " matches", " match");
+  const verb = search === undefined ? agreeing(cars, " was for sale", " were for sale") : " matched";
+  return `${verb} on ${shortDay(state.day, state.asOf)}`;
 }
 
 /** Returns the clause on great prices; undefined if they are not counted. */
