@@ -256,18 +256,16 @@ export interface SearchChange {
   readonly href: string;
 }
 
-/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them; undefined for others. */
+/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them, whose title is strong; undefined for others. */
 export function moreCars(cars: number, changes: readonly SearchChange[]) {
   const more = changes
     .filter((change) => change.cars > cars)
     .sort((one, other) => other.cars - one.cars)
     .slice(0, 3);
   if (cars >= sparseCars || more.length === 0) return undefined;
-  const title =
-    cars === 0
-      ? "What would show cars"
-      : `Only ${count(cars)} ${cars === 1 ? "matches" : "match"}. One change shows more:`;
-  return { title, changes: more };
+  if (cars === 0) return { title: "What would show cars", context: "", changes: more };
+  const title = `Only ${count(cars)} ${agreeing(cars, "matches", "match")}.`;
+  return { title, context: "One change shows more:", changes: more };
 }
 
 /** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */

@@ -158,7 +158,11 @@ test("a search with few cars offers the changes that show more", () => {
   ];
   const shown = (cars: number): string => {
     const more = moreCars(cars, all);
-    return more === undefined ? "-" : [more.title, ...more.changes.map((one) => `${one.words}: ${one.cars}`)].join(" ");
+    return more === undefined
+      ? "-"
+      : [more.title, more.context, ...more.changes.map((one) => `${one.words}: ${one.cars}`)]
+          .filter((one) => one !== "")
+          .join(" ");
   };
   assertSaid(shown, [
     [7, "Only 7 match. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
