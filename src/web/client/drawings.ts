@@ -72,7 +72,7 @@ function draw(figure: Element, chart: SVGSVGElement): Element {
   return root;
 }
 
-/** Returns the lines of a text with at most so many letters. */
+/** Returns the lines of a text, each of at most `lettersMax` letters unless a word is longer. */
 const linesOf = (text: string, lettersMax: number): readonly string[] =>
   text.match(new RegExp(`(.{1,${Math.max(1, Math.floor(lettersMax))}})(\\s+|$)|\\S+`, "g")) ?? [];
 

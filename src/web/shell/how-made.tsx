@@ -1,10 +1,16 @@
 /** How a page was made: the API requests with their prices, and the same in SQL. It ends every page that searches. */
 import type { JSX } from "preact";
 import { CodeBox } from "../components/code-box.tsx";
-import type { PageContent } from "./document.tsx";
 import { usd } from "./format.ts";
+import type { ChargedRequest } from "./page-requests.ts";
 
-export const HowMade = ({ requests = [], sql }: Pick<PageContent, "requests" | "sql">): JSX.Element | null => {
+interface HowMadeProps {
+  readonly requests: readonly ChargedRequest[];
+  /** The statement that answers the same, if there is one. */
+  readonly sql?: string | undefined;
+}
+
+export const HowMade = ({ requests, sql }: HowMadeProps): JSX.Element | null => {
   const [first] = requests;
   if (first === undefined) return null;
   const text = requests
