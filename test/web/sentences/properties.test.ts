@@ -32,7 +32,7 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontFacts, frontVerdict, pricesTitle, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontFacts, frontVerdict, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
 
@@ -196,7 +196,6 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
       accountVerdict({ ...all, balanceMicros, today, state, isNew, searchMicros: 2000 }),
   ),
   drawn(found, shopVerdict),
-  drawn(found, pricesTitle),
   drawn(numbers("minYear", "maxYear", "minPrice", "maxPrice", "minMiles", "maxMiles", "radius"), (search) =>
     searchWords({ ...search, place: "Tacoma, WA" }),
   ),
