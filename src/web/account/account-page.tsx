@@ -7,6 +7,7 @@ import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type AccountFunds, accountVerdict, openAccess } from "../sentences/account.ts";
 import type { PageContent } from "../shell/document.tsx";
@@ -14,7 +15,7 @@ import { notice } from "../shell/notice.tsx";
 import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
 import { Verdict, Words } from "../shell/verdict.tsx";
 import { ChargesSheet, creditsOf, loadCharges } from "./charges.tsx";
-import { CreatedKey, KeysSheet, takeCreatedKey } from "./keys.tsx";
+import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
 import { LimitSheet, TierSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
@@ -96,7 +97,17 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
         {sheets.note}
         {created === undefined ? null : <CreatedKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
         <div class="wide2">
-          <KeysSheet keys={keys} visitor={visitor} today={today} />
+          <KeysSheet
+            keys={keys}
+            today={today}
+            end={
+              <Button href="#new-key" isSmall>
+                New key
+              </Button>
+            }
+          >
+            <NewKeyForm visitor={visitor} />
+          </KeysSheet>
           <div class="stack">
             <LimitSheet account={account} visitor={visitor} />
             {sheets.saved}

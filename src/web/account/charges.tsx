@@ -1,28 +1,22 @@
 /** Every charge and credit of an account: newest first, by key, kind and days, in pages and as CSV. */
-import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { EntryFilter, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
 import { isDay } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
-import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
-import type { Middleware } from "../../http/context.ts";
+import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
-import { chargeText, count, shortTime, signedAmount } from "../shell/format.ts";
-import { visitorOf } from "../shell/visitor.ts";
+import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
 import { beforeIn, CursorPages } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
-/** Entries that the CSV reads at once: few, because other requests wait while a chunk is encoded. */
-const chunkEntries = 500;
-/** Bytes of CSV that wait for the client. */
-const csvBufferBytes = 65_536;
 /** Credits that are summed; older ones are left out. */
 const creditsMax = 1_000;
 
@@ -74,27 +68,24 @@ interface EntryTableProps {
   readonly today: string;
 }
 
+const nameOf = (key: UsedKey): string => (key.isWeb ? "these pages" : key.name || key.keyId);
+
 export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Element => {
-  const nameOf = (keyId: string | null): string => {
-    const key = keys.find((one) => one.keyId === keyId);
-    return key?.isWeb === true ? "these pages" : key?.name || (keyId ?? "");
-  };
+  const names = new Map(keys.map((key) => [key.keyId, nameOf(key)]));
   return (
     <DataTable
       label="Charges"
       columns={[
-        { title: "When, UTC", cell: (entry: LedgerEntry) => shortTime(entry.atMs, today) },
+        { title: "When, UTC", cell: ({ atMs }) => shortTime(atMs, today) },
         {
           title: "What",
           cell: (entry) => (
             <span title={entry.kind === "charge" ? `Request ${entry.entryId}` : undefined}>
-              {[purposeOf(entry.usageClass ?? entry.kind), extentOf(entry), entry.reference, entry.note]
-                .filter((part) => part !== null)
-                .join(", ")}
+              {plainWords(purposeOf(entry.usageClass ?? entry.kind), extentOf(entry), entry.reference, entry.note)}
             </span>
           ),
         },
-        { title: "Key", cell: ({ keyId }) => nameOf(keyId) },
+        { title: "Key", cell: ({ keyId }) => names.get(keyId ?? "") ?? keyId },
         { title: "Amount", isNumber: true, cell: ({ micros, kind }) => amountOfEntry(kind, micros) },
       ]}
       rows={entries}
@@ -173,14 +164,7 @@ export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps)
     >
       <EntryTable entries={entries} keys={keys} today={today} />
       <div class="tools">
-        <CursorPages
-          label="Pages of charges"
-          path="/account"
-          query={chosen}
-          anchor="charges"
-          before={before}
-          last={last}
-        />
+        <CursorPages path="/account" query={chosen} id="charges" before={before} last={last} />
         <details open={chosen.size > 0}>
           <summary>Filter</summary>
           <Filters keys={keys} filter={filter} />
@@ -209,7 +193,7 @@ const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX
       label="Key"
       name="key"
       value={keyId}
-      options={[all, ...keys.map((key) => [key.keyId, key.isWeb ? "these pages" : key.name || key.keyId] as const)]}
+      options={[all, ...keys.map((key) => [key.keyId, nameOf(key)] as const)]}
     />
     <Field label="From day, UTC" type="date" name="from" value={from} />
     <Field label="To day" type="date" name="to" value={to} />
@@ -220,38 +204,17 @@ const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX
   </form>
 );
 
-/** Serves the entries of the visitor's account that the page with the same query has, as CSV. */
+/** Returns the entries of the visitor's account that the page with the same query has, as CSV. */
 export const chargesCsv =
-  (services: SiteServices): Middleware =>
-  async (context) => {
-    const visitor = await visitorOf(context, services, "download");
-    if (visitor === undefined) return context.redirect("/sign-in");
-    const { accountId } = visitor.identity.key;
-    const lines = csvOf(services, { accountId, ...filterOf(new URLSearchParams(context.querystring)) });
-    context.set("Content-Type", "text/csv; charset=utf-8");
-    context.set("Content-Disposition", 'attachment; filename="charges.csv"');
-    context.set("Cache-Control", "private, no-store");
-    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
-    context.res.setMaxListeners(20);
-    context.body = Readable.from(lines, { objectMode: false, highWaterMark: csvBufferBytes });
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, query }: Download) => {
+    const list = { accountId: visitor.identity.key.accountId, ...filterOf(query) };
+    const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
+      administration.call("listEntryPage", { ...list, before: after?.entry ?? null, limit });
+    return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;
-
-async function* csvOf(
-  { accounts: { administration } }: SiteServices,
-  list: Omit<EntryPage, "before" | "limit">,
-): AsyncGenerator<string> {
-  yield csvLines([columns]);
-  for (let before: number | null = null; ; ) {
-    const page = { ...list, before, limit: chunkEntries };
-    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", page);
-    yield csvLines(entries.map(csvRow));
-    const last = entries.at(-1);
-    if (entries.length < chunkEntries || last === undefined) return;
-    before = last.entry;
-  }
-}
 
 const csvRow = ({ atMs, entryId, kind, micros, usageClass, keyId, reference, note }: LedgerEntry) => [
   ...[new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined, keyId ?? undefined],

@@ -21,45 +21,50 @@ export interface ChartTable {
   readonly sorting?: Sorting | undefined;
 }
 
-/** Returns how the numbers of a figure are sorted by the address of a page: `numbers=price-over-time.-median`. */
-export function sortingOf(id: string, path: string, query: URLSearchParams): Sorting {
-  const [figure, sort] = (query.get("numbers") ?? "").split(".");
+/** Returns how a table is sorted by the address of its page: `numbers=price-over-time.-median`. By default it is that of a figure. */
+export function sortingOf(id: string, path: string, query: URLSearchParams, anchor = `numbers-${id}`): Sorting {
+  const [table, sort] = (query.get("numbers") ?? "").split(".");
   return {
-    current: figure === id ? sort : undefined,
+    current: table === id ? sort : undefined,
     pathOf: (next) => {
       const changed = new URLSearchParams(query);
       changed.set("numbers", `${id}.${next}`);
-      return `${path}?${changed}#numbers-${id}`;
+      return `${path}?${changed}#${anchor}`;
     },
   };
 }
 
-export const NumbersTable = ({ id, columns, rows, sorting }: ChartTable & { readonly id: string }): JSX.Element => (
+export const NumbersTable = ({ id, ...table }: ChartTable & { readonly id: string }): JSX.Element => (
   <DataTable
     label={`Numbers of ${id.replaceAll("-", " ")}`}
-    columns={columns.map((column, at) => ({
+    columns={table.columns.map((column, at) => ({
       title: column.title,
       sort: column.name,
       isNumber: column.format !== undefined,
       cell: (row: readonly Cell[]) => contentOf(row[at] ?? null, column),
     }))}
-    rows={sorted(rows, columns, sorting?.current)}
-    {...(sorting === undefined ? {} : { sorting })}
+    rows={sorted(table)}
+    {...(table.sorting === undefined ? {} : { sorting: table.sorting })}
   />
 );
 
 /** Returns rows in the order of a column; unknown values are last. */
-function sorted(
-  rows: ChartTable["rows"],
-  columns: ChartTable["columns"],
-  sort: string | undefined,
-): ChartTable["rows"] {
-  const at = columns.findIndex(({ name }) => name === sort?.replace(/^-/, ""));
-  if (at < 0 || sort === undefined) return rows;
-  const sign = sort.startsWith("-") ? -1 : 1;
+function sorted({ columns, rows, sorting }: ChartTable): ChartTable["rows"] {
+  const sort = sorting?.current ?? "";
+  const at = columns.findIndex(({ name }) => name === sort.replace(/^-/, ""));
+  return at < 0 ? rows : ordered(rows, (row) => plainOf(row[at]), sort.startsWith("-"));
+}
+
+/** Returns rows in the order of a value, by default ascending; unknown values are last. */
+export function ordered<Row>(
+  rows: readonly Row[],
+  valueOf: (row: Row) => string | number | null,
+  isDescending = false,
+): readonly Row[] {
+  const sign = isDescending ? -1 : 1;
   return [...rows].sort((one, other) => {
-    const value = plainOf(one[at]);
-    const next = plainOf(other[at]);
+    const value = valueOf(one);
+    const next = valueOf(other);
     if (value === null || next === null) return Number(value === null) - Number(next === null);
     return (
       sign *

@@ -19,11 +19,10 @@ import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, monthName } from "../shell/format.ts";
 import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
-import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { CommandText, formChanges } from "./account-changes.tsx";
+import { formChanges } from "./account-changes.tsx";
 import { AccountSheets, type OpenedAccount, openAccount } from "./account-sheets.tsx";
-import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
+import { operatePage, TableSheet } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -49,7 +48,7 @@ export const accountsPage =
         accounts: total,
         low: inState("low_balance"),
         usedUp: inState("exhausted"),
-        href: `${path}?sort=accounts.balance#accounts`,
+        href: `${path}?numbers=accounts.balance#accounts`,
       }),
       children: (
         <>
@@ -113,10 +112,10 @@ const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element
   }));
   const isWhole = offset === 0 && accounts.length === total;
   return (
-    <Sheet
+    <TableSheet
       id="accounts"
       title="Accounts"
-      {...(search === "" ? {} : { of: `${amountOf(total, "account")} with “${search}”.` })}
+      of={search === "" ? undefined : `${amountOf(total, "account")} with “${search}”.`}
       end={
         <form class="line find" method="get" action={path}>
           <input
@@ -141,19 +140,13 @@ const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element
           </>
         )
       }
-    >
-      <SortedTable
-        id="accounts"
-        label="Accounts"
-        first={isWhole ? "-charged" : ""}
-        path={path}
-        query={query}
-        rows={isWhole ? rows.sort((one, other) => other.micros - one.micros) : rows}
-        columns={accountColumns(monthBefore)}
-        isMine={({ account }) => account.accountId === opened?.account.accountId}
-        empty="No account has this text in its address."
-      />
-    </Sheet>
+      sorts={{ path, query }}
+      first={isWhole ? "-charged" : ""}
+      rows={isWhole ? rows.sort((one, other) => other.micros - one.micros) : rows}
+      columns={accountColumns(monthBefore)}
+      isMine={({ account }) => account.accountId === opened?.account.accountId}
+      empty="No account has this text in its address."
+    />
   );
 };
 
@@ -176,7 +169,7 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
           label="Tier"
           name="tier"
           value={String(tier.default)}
-          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`] as const)}
+          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`])}
         />
       </div>
       <Button look="main">Make the invitation</Button>
@@ -186,7 +179,9 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
       </small>
       <details>
         <summary>As a command</summary>
-        <CommandText name="accounts create" />
+        <code class="small">
+          carquet accounts create --email name@company.example --tier {tier.default} --credit {creditMicros.proposed}
+        </code>
       </details>
     </Form>
   </Sheet>
@@ -217,7 +212,7 @@ export const changeConfirmation =
     return operatePage({
       path,
       title,
-      kicker: <AccountKicker account={account} />,
+      above: aboveAccount(accountId, account.email),
       visitor,
       judgement: { sentence: [`${title}?`], context: [effect] },
       children: (
@@ -235,19 +230,11 @@ export const changeConfirmation =
     });
   };
 
-const AccountKicker = ({
-  account: { accountId, email },
-}: {
-  readonly account: Pick<Account, "accountId" | "email">;
-}) => (
-  <Kicker
-    above={[
-      [operatePath, "Operate"],
-      [path, "Accounts"],
-      [`${path}/${accountId}#account`, email],
-    ]}
-  />
-);
+const aboveAccount = (accountId: string, email: string) =>
+  [
+    [path, "Accounts"],
+    [`${path}/${accountId}#account`, email],
+  ] as const;
 
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
@@ -260,9 +247,9 @@ export const changeAccountByForm =
     return { location: `${path}/${accountId}?changed=${form}#account` };
   };
 
-const links: Readonly<Record<LinkKind, readonly [title: string, effect: string, option: string]>> = {
-  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then", ""],
-  sign_in: ["The sign-in link is ready", "signs in without a password, within a day", " --sign-in"],
+const links: Readonly<Record<LinkKind, readonly [title: string, effect: string]>> = {
+  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then"],
+  sign_in: ["The sign-in link is ready", "signs in without a password, within a day"],
 };
 
 export const inviteByForm =
@@ -280,23 +267,16 @@ async function linkPage(
 ): Promise<PageContent> {
   const { accountId, kind } = input;
   const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
-  const [title, effect, option] = links[kind];
+  const [title, effect] = links[kind];
   return operatePage({
     path,
     title,
-    kicker: <AccountKicker account={{ accountId, email: accountId }} />,
+    above: aboveAccount(accountId, accountId),
     visitor,
     judgement: {
       sentence: [`${title}.`],
       context: [`Send the link: it works once and ${effect}. It is shown only now.`],
     },
-    children: (
-      <>
-        <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />
-        <Sheet title="As a command" tools={<a href={`${path}/${accountId}#account`}>The account</a>}>
-          <code class="small">{`carquet accounts invite --account ${accountId}${option}`}</code>
-        </Sheet>
-      </>
-    ),
+    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />,
   });
 }

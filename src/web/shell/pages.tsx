@@ -5,12 +5,13 @@ import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
+import { unpaidVerdict } from "../sentences/account.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
-import { usd } from "./format.ts";
 import { notice, noticePage, type Way } from "./notice.tsx";
 import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
+import { Words } from "./verdict.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
 /** Inline code and other hosts are forbidden, for scripts, styles, images and connections alike. */
@@ -154,25 +155,20 @@ function missingPage(visitor: Visitor | undefined): PageContent {
   };
 }
 
-/** The page of an account without credit: what was spent, whom to ask, and what stays. */
+/** The page of an account that cannot pay: what was spent, whom to ask, and what stays. */
 function noCreditPage({ identity }: Visitor, message: string): PageContent {
-  const { balanceMicros } = identity.cached.account;
-  const isUsedUp = balanceMicros <= 0;
+  const { sentence, context = [] } = unpaidVerdict(identity.cached.account, message);
   return {
     title: "No credit",
     ...notice({
-      sentence: [isUsedUp ? "Your credit is used up." : "Your credit does not cover this page."],
+      sentence,
       ways: [
         ["/account", "See what it was spent on"],
         ["/docs", "Read the docs"],
       ],
       children: (
         <p>
-          {isUsedUp
-            ? "Searches are refused and nothing more is charged."
-            : `${usd(balanceMicros)} are left. ${message}`}{" "}
-          Ask for credit: <b>the operator of this service</b> sees your account on the page Accounts. Your keys, saved
-          searches and charges stay.
+          <Words sentence={context} />
         </p>
       ),
     }),
