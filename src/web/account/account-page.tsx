@@ -13,7 +13,7 @@ import { type AccountFunds, accountVerdict, openAccess } from "../sentences/acco
 import type { PageContent } from "../shell/document.tsx";
 import { notice } from "../shell/notice.tsx";
 import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
-import { Verdict, Words } from "../shell/verdict.tsx";
+import { Verdict } from "../shell/verdict.tsx";
 import { ChargesSheet, creditsOf, loadCharges } from "./charges.tsx";
 import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
 import { LimitSheet, TierSheet } from "./limits.tsx";
@@ -35,33 +35,29 @@ export const ownAccountPage =
   (services: SiteServices): PageHandler =>
   async (visit) => {
     const { query, visitor } = visit;
-    const { accountId } = visitor.identity.key;
     const changed = changes.get(query.get("changed") ?? "");
+    const note = changed === undefined ? null : <Note>{changed}</Note>;
+    const { accountId } = visitor.identity.key;
     const searches = await services.accounts.administration.call("listSearches", { accountId });
-    const sheets = {
-      note: changed === undefined ? null : <Note>{changed}</Note>,
-      saved: <SavedSheet searches={searches} visitor={visitor} query={query} />,
+    const saved = <SavedSheet searches={searches} visitor={visitor} query={query} />;
+    if (!visitor.isOpen) return pageOfAccount(services, visit, { note, saved });
+    return {
+      title: "Saved searches",
+      door: "account",
+      top: <Verdict kicker="Account" judgement={openAccess} />,
+      body: (
+        <>
+          {note}
+          {saved}
+        </>
+      ),
     };
-    return visitor.isOpen ? openPage(sheets) : pageOfAccount(services, visit, sheets);
   };
 
 interface Sheets {
   readonly note: ComponentChildren;
   readonly saved: JSX.Element;
 }
-
-/** The page of open access, which has no accounts. */
-const openPage = ({ note, saved }: Sheets): PageContent => ({
-  title: "Saved searches",
-  door: "account",
-  top: <Verdict kicker="Account" judgement={openAccess} />,
-  body: (
-    <>
-      {note}
-      {saved}
-    </>
-  ),
-});
 
 async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: Sheets): Promise<PageContent> {
   const { context, visitor, query } = visit;
@@ -126,24 +122,17 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
 /** Returns what opens the page: a welcome with first steps, the notice of a used-up credit, or what is left. */
 function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly body?: JSX.Element } {
   const judgement = accountVerdict(funds);
-  const { sentence, context = [] } = judgement;
-  const text = (
-    <p>
-      <Words sentence={context} />
-    </p>
-  );
   if (funds.state === "exhausted")
     return notice({
-      sentence,
+      ...judgement,
       ways: [
         ["#charges", "See what it was spent on"],
         ["/docs", "Read the docs"],
       ],
-      children: text,
     });
-  if (funds.isNew === true && funds.state !== "suspended")
-    return notice({ sentence, car: "hatch", ways: [], children: text, more: <FirstSteps /> });
-  return { top: <Verdict kicker="Account" judgement={judgement} /> };
+  return funds.isNew === true && funds.state !== "suspended"
+    ? notice({ ...judgement, car: "hatch", children: <FirstSteps /> })
+    : { top: <Verdict kicker="Account" judgement={judgement} /> };
 }
 
 /** The three first steps of a new account. */

@@ -58,13 +58,13 @@ function sorted({ columns, rows, sorting }: ChartTable): ChartTable["rows"] {
 /** Returns rows in the order of a value, by default ascending; unknown values are last. */
 export function ordered<Row>(
   rows: readonly Row[],
-  valueOf: (row: Row) => string | number | null,
+  sortValue: (row: Row) => string | number | null,
   isDescending = false,
 ): readonly Row[] {
   const sign = isDescending ? -1 : 1;
   return [...rows].sort((one, other) => {
-    const value = valueOf(one);
-    const next = valueOf(other);
+    const value = sortValue(one);
+    const next = sortValue(other);
     if (value === null || next === null) return Number(value === null) - Number(next === null);
     return (
       sign *

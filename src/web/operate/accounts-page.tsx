@@ -26,7 +26,8 @@ import { operatePage, TableSheet } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
-const pageAccounts = 100;
+/** Accounts that are shown; others are found by a part of their address. */
+const accountsMax = 500;
 /** Accounts whose charges are compared with those of the month before. */
 const chargedMax = 10_000;
 
@@ -68,7 +69,6 @@ interface ListedAccounts {
   readonly accounts: readonly Account[];
   readonly total: number;
   readonly search: string;
-  readonly offset: number;
   /** Charges at the same point of the month before, by account. */
   readonly before: ReadonlyMap<string, number>;
   readonly monthBefore: string;
@@ -79,10 +79,9 @@ async function listAccounts(
   query: URLSearchParams,
 ): Promise<ListedAccounts> {
   const search = query.get("q") ?? "";
-  const offset = offsetOf(query.get("offset") ?? "");
   const month = monthIn(new URLSearchParams(), administration.nowMs);
   const [found, sums] = await Promise.all([
-    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset, limit: pageAccounts }),
+    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset: 0, limit: accountsMax }),
     administration.call("sumRevenue", {
       period: periodOf(month),
       before: sameDaysBefore(month),
@@ -90,11 +89,8 @@ async function listAccounts(
     }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
-  return { ...found, search, offset, before, monthBefore: monthName(month.beforeStart) };
+  return { ...found, search, before, monthBefore: monthName(month.beforeStart) };
 }
-
-/** Parses the number of accounts before a page; 0 for another text. */
-const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
 
 interface AccountTableProps {
   readonly listed: ListedAccounts;
@@ -103,19 +99,19 @@ interface AccountTableProps {
 }
 
 const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element => {
-  const { accounts, total, search, offset, before, monthBefore } = listed;
-  const pageAt = (start: number): string => `${path}?${new URLSearchParams({ q: search, offset: String(start) })}`;
+  const { accounts, total, search, before, monthBefore } = listed;
   const rows = accounts.map((account) => ({
     account,
     micros: account.spentMicros,
     beforeMicros: before.get(account.accountId) ?? 0,
   }));
-  const isWhole = offset === 0 && accounts.length === total;
+  const found = search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`];
+  const first = total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : [];
   return (
     <TableSheet
       id="accounts"
       title="Accounts"
-      of={search === "" ? undefined : `${amountOf(total, "account")} with “${search}”.`}
+      of={[...found, ...first].join(" ")}
       end={
         <form class="line find" method="get" action={path}>
           <input
@@ -129,20 +125,9 @@ const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element
           <Button isSmall>Find</Button>
         </form>
       }
-      tools={
-        isWhole ? undefined : (
-          <>
-            <span>
-              {count(Math.min(offset + 1, total))} to {count(offset + accounts.length)} of {count(total)}, oldest first
-            </span>
-            {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
-            {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
-          </>
-        )
-      }
       sorts={{ path, query }}
-      first={isWhole ? "-charged" : ""}
-      rows={isWhole ? rows.sort((one, other) => other.micros - one.micros) : rows}
+      first="-charged"
+      rows={rows.sort((one, other) => other.micros - one.micros)}
       columns={accountColumns(monthBefore)}
       isMine={({ account }) => account.accountId === opened?.account.accountId}
       empty="No account has this text in its address."

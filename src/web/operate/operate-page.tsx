@@ -88,14 +88,14 @@ export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children,
   const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
   const current = sorting?.current ?? first;
   const by = columns.find(({ title }) => sortOf(title) === current?.replace(/^-/, ""));
-  const valueOf = by?.number ?? by?.text;
-  const isOrdered = valueOf === undefined || current === first;
+  const sortValue = by?.number ?? by?.text;
+  const isOrdered = sortValue === undefined || current === first;
   return (
     <Sheet {...sheet}>
       {children}
       <DataTable
         label={label}
-        rows={isOrdered ? rows : ordered(rows, valueOf, current?.startsWith("-"))}
+        rows={isOrdered ? rows : ordered(rows, sortValue, current?.startsWith("-"))}
         columns={columns.map(({ title, text, number, cell }) => ({
           title,
           ...(text === undefined && number === undefined ? {} : { sort: sortOf(title) }),

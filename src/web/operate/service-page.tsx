@@ -6,11 +6,10 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { accuracyOf } from "../../query/valuation/estimate.ts";
-import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
+import { keptVersions } from "../../serving/kept-versions.ts";
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
@@ -29,10 +28,9 @@ export const servicePage =
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
-    const [reviews, [versions, kept], disk, accuracy] = await Promise.all([
+    const [reviews, [versions, kept], accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
       keptVersions(lake, shownVersions),
-      diskOf(lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
     return operatePage({
@@ -61,8 +59,20 @@ export const servicePage =
           <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
           <div class="two">
-            <Lake versions={versions} kept={kept} disk={disk} />
-            <Values accuracy={accuracy} />
+            <TableSheet
+              id="versions"
+              title={`The lake keeps ${amountOf(kept, "version")}`}
+              of="They share most files. carquet vacuum removes old ones."
+              label="Versions"
+              rows={versions}
+              columns={[
+                { title: "Version", text: ({ version }) => version },
+                { title: "Published, UTC", text: ({ publishedAtMs }) => time(publishedAtMs) },
+                { title: "Files", number: ({ files }) => files },
+                { title: "Size", number: ({ bytes }) => bytes, cell: ({ bytes }) => size(bytes) },
+              ]}
+            />
+            <Values accuracy={accuracy} isWhole={!query.has("values")} />
           </div>
         </>
       ),
@@ -199,65 +209,39 @@ const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Elem
   </div>
 );
 
-interface LakeProps {
-  readonly versions: readonly KeptVersion[];
-  readonly kept: number;
-  readonly disk: Awaited<ReturnType<typeof diskOf>>;
-}
-
-const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
-  <TableSheet
-    id="versions"
-    title={`The lake keeps ${amountOf(kept, "version")}`}
-    of={`They share most files. ${size(disk.freeBytes)} of ${size(disk.bytes)} are free; carquet vacuum removes old versions.`}
-    label="Versions"
-    rows={versions}
-    columns={[
-      { title: "Version", text: ({ version }) => version },
-      { title: "Published, UTC", text: ({ publishedAtMs }) => time(publishedAtMs) },
-      { title: "Files", number: ({ files }) => files },
-      { title: "Size", number: ({ bytes }) => bytes, cell: ({ bytes }) => size(bytes) },
-    ]}
-  />
-);
-
 function groupOf({ step, band, price_band }: Row): string {
   if (step !== null) return `by ${step}`;
   const names = band !== null ? ageBandNames : priceBandNames;
   return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
-/** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => {
-  const isWhole = ({ step, band, price_band }: Row): boolean => step === null && band === null && price_band === null;
-  return (
-    <Sheet
-      id="values"
-      title="Accuracy of values"
-      of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    >
-      <AccuracyTable accuracy={accuracy.filter(isWhole)} />
-      <details class="more">
-        <summary>By age, price, model and trim</summary>
-        <AccuracyTable accuracy={accuracy.filter((one) => !isWhole(one))} />
-      </details>
-    </Sheet>
-  );
-};
+interface ValuesProps {
+  readonly accuracy: readonly Row[];
+  /** Whether groups of cars are left out. */
+  readonly isWhole: boolean;
+}
 
-const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
-  <DataTable
-    label="Accuracy of values"
-    rows={accuracy}
+/** How far values are from prices that their fit has not seen: of all cars, and by group. */
+const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
+  <TableSheet
+    id="values"
+    title="Accuracy of values"
+    of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
+    tools={isWhole ? <a href={`${path}?values=all#values`}>By age, price, model and trim</a> : undefined}
+    rows={accuracy.filter((one) => !isWhole || groupOf(one) === "all")}
     columns={[
       {
         title: "Cars",
-        cell: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
+        text: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
       },
-      { title: "Group", cell: groupOf },
-      { title: "Listings", isNumber: true, cell: ({ listings }) => count(Number(listings)) },
-      { title: "Median error", isNumber: true, cell: ({ error }) => share(Number(error), 1) },
-      { title: "In the interval", isNumber: true, cell: ({ inside }) => share(Number(inside), 1) },
+      { title: "Group", text: groupOf },
+      { title: "Listings", number: ({ listings }) => Number(listings) },
+      { title: "Median error", number: ({ error }) => Number(error), cell: ({ error }) => share(Number(error), 1) },
+      {
+        title: "In the interval",
+        number: ({ inside }) => Number(inside),
+        cell: ({ inside }) => share(Number(inside), 1),
+      },
     ]}
   />
 );

@@ -19,7 +19,6 @@ import {
   linked,
   type MaybeNumber,
   neutral,
-  part,
   some,
   things,
   thingsInWords,

@@ -11,7 +11,6 @@ import { isPaid } from "./doors.ts";
 import { notice, noticePage, type Way } from "./notice.tsx";
 import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
-import { Words } from "./verdict.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
 /** Inline code and other hosts are forbidden, for scripts, styles, images and connections alike. */
@@ -148,32 +147,24 @@ function missingPage(visitor: Visitor | undefined): PageContent {
     title: "Not found",
     ...notice({
       sentence: ["This road ends here."],
+      context: [text],
       car: "offroad",
-      children: <p>{text}</p>,
       ways: visitor === undefined ? ways.filter(([path]) => path !== "/shop") : ways,
     }),
   };
 }
 
 /** The page of an account that cannot pay: what was spent, whom to ask, and what stays. */
-function noCreditPage({ identity }: Visitor, message: string): PageContent {
-  const { sentence, context = [] } = unpaidVerdict(identity.cached.account, message);
-  return {
-    title: "No credit",
-    ...notice({
-      sentence,
-      ways: [
-        ["/account", "See what it was spent on"],
-        ["/docs", "Read the docs"],
-      ],
-      children: (
-        <p>
-          <Words sentence={context} />
-        </p>
-      ),
-    }),
-  };
-}
+const noCreditPage = ({ identity }: Visitor, message: string): PageContent => ({
+  title: "No credit",
+  ...notice({
+    ...unpaidVerdict(identity.cached.account, message),
+    ways: [
+      ["/account", "See what it was spent on"],
+      ["/docs", "Read the docs"],
+    ],
+  }),
+});
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
 export const showErrors =

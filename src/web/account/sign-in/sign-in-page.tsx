@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
 import { Field } from "../../components/field.tsx";
+import { Note } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
+import { narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */
 export const signInPage = (target: string, isDemoOffered: boolean): PageContent =>
@@ -39,7 +40,7 @@ const formPage = (status: number, { isDemoOffered, message, ...form }: SignInPro
       <p class="lede">
         Every car for sale, judged against similar ones, and what became of it, day by day, on your own server.
       </p>
-      <FailureNote message={message} />
+      {message === undefined ? null : <Note isAlert>{message}</Note>}
       {isDemoOffered === true ? (
         <>
           <PublicForm action="/sign-in/demo" hidden={{ next: form.target }} button="Open the demo" />
