@@ -87,7 +87,11 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
             { title: "Time", text: (credit) => time(integerIn(credit, "at_ms")) },
             { title: "Kind", text: ({ kind }) => String(kind).replaceAll("_", " ") },
             { title: "Reference and note", text: ({ reference, note }) => plainWords(textOf(reference), textOf(note)) },
-            { title: "USD", number: micros, cell: (credit) => signedAmount(micros(credit)) },
+            {
+              title: "USD",
+              number: (credit) => integerIn(credit, "micros"),
+              format: (micros) => signedAmount(micros ?? 0),
+            },
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
@@ -109,7 +113,6 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
   );
 };
 
-const micros = (credit: Row): number => integerIn(credit, "micros");
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 const Summary = ({ account, progress }: Pick<OpenedAccount, "account" | "progress">): JSX.Element => {

@@ -1,6 +1,5 @@
 /** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
 import type { JSX } from "preact";
-import type { Account } from "../../accounts/account.ts";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { monthOf } from "../../accounts/clock.ts";
@@ -21,7 +20,7 @@ import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { formChanges } from "./account-changes.tsx";
-import { AccountSheets, type OpenedAccount, openAccount } from "./account-sheets.tsx";
+import { AccountSheets, openAccount } from "./account-sheets.tsx";
 import { operatePage, TableSheet } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
@@ -36,17 +35,16 @@ export const accountsPage =
   (services: SiteServices): PageHandler =>
   async ({ query, visitor, params: { accountId } }) => {
     const opened = accountId === undefined ? undefined : await openAccount(services, accountId);
-    const listed = await listAccounts(services, query);
-    const { accounts, total } = listed;
+    const listed = await listAccounts(services, query.get("q") ?? "");
     const inState = (state: ReturnType<typeof shownState>) =>
-      accounts.filter((one) => shownState(one) === state).length;
+      listed.rows.filter(({ account }) => shownState(account) === state).length;
     return operatePage({
       path,
       title: opened === undefined ? "Accounts" : opened.account.email,
       here: "Accounts",
       visitor,
       judgement: accountsVerdict({
-        accounts: total,
+        accounts: listed.total,
         low: inState("low_balance"),
         usedUp: inState("exhausted"),
         href: `${path}?numbers=accounts.balance#accounts`,
@@ -54,7 +52,7 @@ export const accountsPage =
       children: (
         <>
           <div class="wide2">
-            <AccountTable listed={listed} opened={opened} query={query} />
+            <AccountTable {...listed} openedId={accountId} query={query} />
             <Invitation visitor={visitor} />
           </div>
           {opened === undefined ? null : (
@@ -65,75 +63,59 @@ export const accountsPage =
     });
   };
 
-interface ListedAccounts {
-  readonly accounts: readonly Account[];
-  readonly total: number;
-  readonly search: string;
-  /** Charges at the same point of the month before, by account. */
-  readonly before: ReadonlyMap<string, number>;
-  readonly monthBefore: string;
-}
-
-async function listAccounts(
-  { accounts: { administration } }: SiteServices,
-  query: URLSearchParams,
-): Promise<ListedAccounts> {
-  const search = query.get("q") ?? "";
+/** Returns the accounts with a text in their address, those that were charged most this month first, beside the month before. */
+async function listAccounts({ accounts: { administration } }: SiteServices, search: string) {
   const month = monthIn(new URLSearchParams(), administration.nowMs);
-  const [found, sums] = await Promise.all([
+  const days = { period: periodOf(month), before: sameDaysBefore(month) };
+  const [{ accounts, total }, sums] = await Promise.all([
     administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset: 0, limit: accountsMax }),
-    administration.call("sumRevenue", {
-      period: periodOf(month),
-      before: sameDaysBefore(month),
-      accountsMax: chargedMax,
-    }),
+    administration.call("sumRevenue", { ...days, accountsMax: chargedMax }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
-  return { ...found, search, before, monthBefore: monthName(month.beforeStart) };
+  const rows = accounts
+    .map((account) => ({
+      account,
+      micros: account.spentMicros,
+      beforeMicros: before.get(account.accountId) ?? 0,
+    }))
+    .sort((one, other) => other.micros - one.micros);
+  return { rows, total, search, monthBefore: monthName(month.beforeStart) };
 }
 
-interface AccountTableProps {
-  readonly listed: ListedAccounts;
-  readonly opened: OpenedAccount | undefined;
+type AccountTableProps = Awaited<ReturnType<typeof listAccounts>> & {
+  readonly openedId: string | undefined;
   readonly query: URLSearchParams;
-}
-
-const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element => {
-  const { accounts, total, search, before, monthBefore } = listed;
-  const rows = accounts.map((account) => ({
-    account,
-    micros: account.spentMicros,
-    beforeMicros: before.get(account.accountId) ?? 0,
-  }));
-  const found = search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`];
-  const first = total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : [];
-  return (
-    <TableSheet
-      id="accounts"
-      title="Accounts"
-      of={[...found, ...first].join(" ")}
-      end={
-        <form class="line find" method="get" action={path}>
-          <input
-            class="in"
-            type="search"
-            name="q"
-            value={search}
-            aria-label="Find an account"
-            placeholder="Part of an address"
-          />
-          <Button isSmall>Find</Button>
-        </form>
-      }
-      sorts={{ path, query }}
-      first="-charged"
-      rows={rows.sort((one, other) => other.micros - one.micros)}
-      columns={accountColumns(monthBefore)}
-      isMine={({ account }) => account.accountId === opened?.account.accountId}
-      empty="No account has this text in its address."
-    />
-  );
 };
+
+const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: AccountTableProps): JSX.Element => (
+  <TableSheet
+    id="accounts"
+    title="Accounts"
+    of={[
+      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`]),
+      ...(total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : []),
+    ].join(" ")}
+    end={
+      <form class="line find" method="get" action={path}>
+        <input
+          class="in"
+          type="search"
+          name="q"
+          value={search}
+          aria-label="Find an account"
+          placeholder="Part of an address"
+        />
+        <Button isSmall>Find</Button>
+      </form>
+    }
+    sorts={{ path, query }}
+    first="-charged"
+    rows={rows}
+    columns={accountColumns(monthBefore)}
+    isMine={({ account }) => account.accountId === openedId}
+    empty="No account has this text in its address."
+  />
+);
 
 const { tier, creditMicros } = changes["accounts create"].fields;
 

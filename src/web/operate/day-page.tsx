@@ -1,6 +1,6 @@
 /** A day's report: one feed, the rows of an issue, all issues by field and reason, and the checks of the feeds, which are also a CSV file. */
 import type { JSX } from "preact";
-import { type Json, numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
@@ -190,11 +190,11 @@ const Checks = ({ checks, status, dealer, day }: ChecksProps): JSX.Element => {
         { title: "Check", text: (row) => textIn(row, "check") },
         { title: "Field", text: (row) => textIn(row, "field") },
         { title: "Count", number: ({ n }) => numberOrNull(n) },
-        { title: "Share", number: (row) => numberOrNull(row.share), cell: (row) => shareText(row.share) },
+        { title: "Share", number: (row) => numberOrNull(row.share), format: shareText },
         {
           title: "Usual",
           number: ({ usual }) => numberOrNull(usual),
-          cell: ({ check, usual }) => (check === "rows" ? numberText(usual) : shareText(usual)),
+          cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
         },
         { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
       ]}
@@ -202,8 +202,7 @@ const Checks = ({ checks, status, dealer, day }: ChecksProps): JSX.Element => {
   );
 };
 
-const numberText = (value: Json | undefined): string => (typeof value === "number" ? decimal(value) : "");
-const shareText = (value: Json | undefined): string => (typeof value === "number" ? `${decimal(100 * value)} %` : "");
+const shareText = (value: number | null): string => (value === null ? "" : `${decimal(100 * value)} %`);
 
 /** Returns all checks of a day as CSV. */
 export const qualityDownload =

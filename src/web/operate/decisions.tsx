@@ -49,11 +49,27 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           ))}
         </div>
         <DayBars feed={feed} days={days} />
-        <DecisionForm feed={feed} visitor={visitor} />
+        <FeedForm visitor={visitor} action="/operate/decide" class="acts" feed={keyOf(feed)}>
+          <Button look="main" isSmall name="decision" value="release">
+            Accept it<span class="vh">: {feed.name}</span>
+          </Button>
+          <Button isSmall name="decision" value="reject">
+            Reject it<span class="vh">: {feed.name}</span>
+          </Button>
+          <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: feed.dealerId, day: feed.day })}`}>
+            Correct…<span class="vh"> {feed.name}</span>
+          </Button>
+        </FeedForm>
       </li>
     ))}
   </ul>
 );
+
+/** Returns the feed that a decision names. */
+export const keyOf = ({ dealerId, day }: Pick<FeedProblem, "dealerId" | "day">): FeedOfDay => ({
+  dealer_id: dealerId,
+  day,
+});
 
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
 const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
@@ -67,30 +83,17 @@ const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed =>
     : { jumpedPrices: feed.jumped_prices, knownPrices: feed.known_prices }),
 });
 
-const barWidth = 16;
-const barStep = 19;
-const barsHeight = 44;
-/** A day without a car still has a mark. */
-const heightMin = 1.5;
-
-/** The rows of a feed on each day as bars, the last one in the color of the subject. */
+/** The rows of a feed on each day as bars, the last one in the color of the subject. A day without a car still has a mark. */
 const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; readonly days: readonly string[] }) => {
   const vins = days.map((day) => feeds.find((one) => one.day === day)?.vins ?? 0);
   const most = Math.max(1, ...vins);
+  const heights = vins.map((number) => Math.max(1.5, Math.round((number / most) * 400) / 10));
   return (
     <svg viewBox="0 0 190 44" role="img" aria-label={`Cars of ${name} on ${days.length} days: ${vins.join(", ")}`}>
-      {vins.map((number, index) => {
-        const height = Math.max(heightMin, Math.round((number / most) * 400) / 10);
+      {heights.map((height, index) => {
+        const color = index === days.length - 1 ? "var(--coral)" : "var(--petrol2)";
         return (
-          <rect
-            key={days[index]}
-            x={index * barStep}
-            y={barsHeight - height}
-            width={barWidth}
-            height={height}
-            rx="1.5"
-            fill={index === vins.length - 1 ? "var(--coral)" : "var(--petrol2)"}
-          />
+          <rect key={days[index]} x={index * 19} y={44 - height} width={16} height={height} rx="1.5" fill={color} />
         );
       })}
     </svg>
@@ -104,23 +107,6 @@ const FeedForm = ({ feed, ...form }: Parameters<typeof Form>[0] & { readonly fee
     <input type="hidden" name="day" value={feed.day} />
     {form.children}
   </Form>
-);
-
-const DecisionForm = ({
-  feed: { dealerId, day, name },
-  visitor,
-}: Pick<BrokenFeedsProps, "visitor"> & { readonly feed: FeedProblem }) => (
-  <FeedForm visitor={visitor} action="/operate/decide" class="acts" feed={{ dealer_id: dealerId, day }}>
-    <Button look="main" isSmall name="decision" value="release">
-      Accept it<span class="vh">: {name}</span>
-    </Button>
-    <Button isSmall name="decision" value="reject">
-      Reject it<span class="vh">: {name}</span>
-    </Button>
-    <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: dealerId, day })}`}>
-      Correct…<span class="vh"> {name}</span>
-    </Button>
-  </FeedForm>
 );
 
 interface DecidedProps {
@@ -184,13 +170,7 @@ export const correctPage =
               <code>carquet run</code> can; here, correct the file at its source and ingest the day again.
             </p>
           ) : (
-            <FeedForm
-              visitor={visitor}
-              action="/operate/decide"
-              class="stack upload"
-              hasFile
-              feed={{ dealer_id: dealer, day: feed.day }}
-            >
+            <FeedForm visitor={visitor} action="/operate/decide" class="stack upload" hasFile feed={keyOf(feed)}>
               <input type="hidden" name="decision" value="correct" />
               {feed.files.length === 0 ? (
                 <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />

@@ -1,7 +1,7 @@
 /** This morning: which files came, which look broken and wait for a decision, which dealers are silent, and how the service is. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { type FeedDecision, type FeedOfDay, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
+import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
@@ -24,7 +24,7 @@ import {
 import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
-import { BrokenFeeds, DecidedToday, decidedNotes } from "./decisions.tsx";
+import { BrokenFeeds, DecidedToday, decidedNotes, keyOf } from "./decisions.tsx";
 import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
@@ -91,11 +91,10 @@ function dividedFeeds(
   decisions: readonly FeedDecision[],
   { asOf, today, queue }: { readonly asOf: string; readonly today: string; readonly queue: string | undefined },
 ) {
-  const feedOf = ({ dealerId, day }: FeedProblem): FeedOfDay => ({ dealer_id: dealerId, day });
-  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, feedOf(feed)));
+  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, keyOf(feed)));
   const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
   const decided = decisions.filter(
-    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, feedOf(feed))),
+    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, keyOf(feed))),
   );
   return { open, decided };
 }
@@ -139,9 +138,7 @@ export async function healthOf({
   };
 }
 
-interface NotesProps {
-  /** Days that were expected and not published. */
-  readonly failed: readonly string[];
+interface NotesProps extends Pick<FeedOverview, "failed"> {
   readonly lastIngest: IngestRecord | undefined;
   /** What a form has decided. */
   readonly decided: string;

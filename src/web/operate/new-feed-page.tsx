@@ -221,10 +221,10 @@ const joining = (title: string, ...fields: readonly string[]): Column<Row> => ({
   text: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
 });
 
-const numberOf = (title: string, field: string, format: (value: number | null) => string = count): Column<Row> => ({
+const numberOf = (title: string, field: string, format: Column<Row>["format"] = count): Column<Row> => ({
   title,
   number: (row) => numberOrNull(row[field]),
-  cell: (row) => format(numberOrNull(row[field])),
+  format,
 });
 
 const listed: readonly Column<Row>[] = [

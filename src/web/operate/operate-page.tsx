@@ -60,11 +60,12 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
   ),
 });
 
-/** A column, which shows its text or number unless it has a cell. */
+/** A column, which shows its text, or its number in a format, unless it has a cell. */
 export interface Column<Row> {
   readonly title: string;
   readonly text?: (row: Row) => string;
   readonly number?: (row: Row) => number | null;
+  readonly format?: (value: number | null) => string;
   readonly cell?: (row: Row) => ComponentChildren;
 }
 
@@ -96,11 +97,11 @@ export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children,
       <DataTable
         label={label}
         rows={isOrdered ? rows : ordered(rows, sortValue, current?.startsWith("-"))}
-        columns={columns.map(({ title, text, number, cell }) => ({
+        columns={columns.map(({ title, text, number, format = count, cell }) => ({
           title,
           ...(text === undefined && number === undefined ? {} : { sort: sortOf(title) }),
           isNumber: number !== undefined,
-          cell: cell ?? text ?? ((row: Row) => count(number?.(row))),
+          cell: cell ?? text ?? ((row: Row) => format(number?.(row) ?? null)),
         }))}
         empty={empty}
         {...(isMine === undefined ? {} : { isMine })}

@@ -27,7 +27,7 @@ import {
   runTitle,
 } from "../sentences/operate.ts";
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
-import { count, money, monthName, wholePercent } from "../shell/format.ts";
+import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { AccountLink, type Column, operatePage, TableSheet } from "./operate-page.tsx";
 
@@ -92,6 +92,7 @@ export const revenuePage =
       promotional: creditsOf("promotional"),
       refunds: Math.abs(creditsOf("chargeback_reversal")),
     };
+    const shown = { month, revenue, sums, query };
     return operatePage({
       path,
       title: "Revenue",
@@ -101,10 +102,10 @@ export const revenuePage =
       children: (
         <>
           <div class="wide2">
-            <Run month={month} revenue={revenue} query={query} />
-            <Classes month={month} sums={sums} query={query} />
+            <Run {...shown} />
+            <Classes {...shown} />
           </div>
-          <Accounts month={month} sums={sums} query={query} />
+          <Accounts {...shown} />
         </>
       ),
     });
@@ -119,13 +120,17 @@ function addedUp(numbers: readonly number[]): readonly number[] {
   });
 }
 
-interface RunProps {
+/** Formats an amount of an axis, which is round: with the decimals that it needs. */
+const tickText = (micros: number): string => (micros > 0 && micros < 1e7 ? usd(micros) : roundMoney(micros));
+
+interface ShownProps {
   readonly month: Month;
   readonly revenue: MonthRevenue;
+  readonly sums: RevenueSums;
   readonly query: URLSearchParams;
 }
 
-const Run = ({ month, revenue, query }: RunProps): JSX.Element => {
+const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
   const days = daysOf(month.start, month.end);
   const run = addedUp(revenue.charges);
   const before = addedUp(revenue.before);
@@ -151,46 +156,35 @@ const Run = ({ month, revenue, query }: RunProps): JSX.Element => {
         label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
         width={760}
         x={dayScale(days)}
-        y={numberScale([...run, ...before, pace ?? 0], { format: roundMoney, isFromZero: true })}
-        marks={runMarks({ days, run, before, pace, nameBefore })}
+        y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
+        marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
       />
     </Figure>
   );
 };
 
-interface Runs {
-  readonly days: readonly string[];
-  readonly run: readonly number[];
-  readonly before: readonly number[];
-  readonly pace: number | undefined;
-  readonly nameBefore: string;
-}
+const lineOf = (days: readonly string[], name: string, sums: readonly number[]) => ({
+  mark: "line" as const,
+  color: "petrol2" as const,
+  name,
+  points: sums.slice(0, days.length).map((sum, index) => [valueOfDay(days[index] ?? ""), sum] as const),
+});
 
-function runMarks({ days, run, before, pace, nameBefore }: Runs): readonly Mark[] {
-  const at = (index: number): number => valueOfDay(days[index] ?? "");
-  const points = run.map((sum, index) => [at(index), sum] as const);
-  const past = before.slice(0, days.length).map((sum, index) => [at(index), sum] as const);
+/** Returns the line of a month; until its last day it goes on, dotted, at the pace so far. */
+function marksOf(days: readonly string[], run: readonly number[], pace: number | undefined): readonly Mark[] {
   const total = run.at(-1) ?? 0;
-  const marks: Mark[] = [];
-  if ((before.at(-1) ?? 0) > 0) marks.push({ mark: "line", color: "petrol2", name: nameBefore, points: past });
-  if (pace === undefined) return [...marks, { mark: "line", color: "petrol", name: roundMoney(total), points }];
-  const end = [at(days.length - 1), pace] as const;
-  const name = roundMoney(pace);
+  const line = { ...lineOf(days, roundMoney(pace ?? total), run), color: "petrol" } as const;
+  if (pace === undefined) return [line];
+  const end = [valueOfDay(days.at(-1) ?? ""), pace] as const;
+  const x = valueOfDay(days[run.length - 1] ?? "");
   const title = `${roundMoney(total)} so far`;
   return [
-    ...marks,
-    { mark: "line", color: "petrol", name, points: [...points, end], isUnfinished: true },
-    { mark: "dot", color: "petrol", look: "filled", r: 5, x: at(run.length - 1), y: total, title },
+    { ...line, points: [...line.points, end], isUnfinished: true },
+    { mark: "dot", color: "petrol", look: "filled", r: 5, x, y: total, title },
   ];
 }
 
-interface SumsProps {
-  readonly month: Month;
-  readonly sums: RevenueSums;
-  readonly query: URLSearchParams;
-}
-
-const Classes = ({ sums: { classes, total }, query }: SumsProps): JSX.Element => {
+const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
   const most = classes[0]?.micros ?? 0;
   return (
     <TableSheet
@@ -213,13 +207,13 @@ const Classes = ({ sums: { classes, total }, query }: SumsProps): JSX.Element =>
             </span>
           ),
         },
-        { title: "Charged", number: ({ micros }) => micros, cell: ({ micros }) => roundMoney(micros) },
+        { title: "Charged", number: ({ micros }) => micros, format: (micros) => roundMoney(micros ?? 0) },
       ]}
     />
   );
 };
 
-const Accounts = ({ month, sums: { accounts }, query }: SumsProps): JSX.Element => {
+const Accounts = ({ month, sums: { accounts }, query }: ShownProps): JSX.Element => {
   const dry = accounts.filter(({ account }) => ["low_balance", "exhausted"].includes(shownState(account)));
   const before = monthName(month.beforeStart);
   return (

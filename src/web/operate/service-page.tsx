@@ -246,12 +246,7 @@ const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
   />
 );
 
-interface ReviewsProps {
-  readonly reviews: readonly QueuedReview[];
-  readonly visitor: Visitor;
-}
-
-const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
+const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview[]; readonly visitor: Visitor }) => (
   <TableSheet
     id="reviews"
     title={

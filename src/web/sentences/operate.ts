@@ -2,7 +2,7 @@
 import { plusDays } from "../../base/day.ts";
 import type { FeedDecision } from "../../lake/feed-decisions.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import { age, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import { age, chargeText, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
@@ -243,10 +243,10 @@ export interface MonthRevenue {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Formats whole dollars; a sum below ten dollars with cents, and one below a cent with tenths of one. */
+/** Formats a sum: in whole dollars from ten on, in cents from one on, and a smaller one with three decimals. */
 export function roundMoney(micros: number): string {
   if (micros === 0 || Math.abs(micros) >= 1e7) return money(Math.round(micros / 1e6) * 1e6).replace(".00", "");
-  return money(Math.abs(micros) < 10_000 ? Math.round(micros / 1000) * 1000 || micros : micros);
+  return Math.abs(micros) >= 1e6 ? money(micros) : chargeText(Math.round(micros / 1000) * 1000 || micros);
 }
 
 const monthBefore = (day: string): string => monthName(plusDays(`${day.slice(0, 7)}-01`, -1));
