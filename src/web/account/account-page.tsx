@@ -14,7 +14,7 @@ import type { PageContent } from "../shell/document.tsx";
 import { notice } from "../shell/notice.tsx";
 import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { ChargesSheet, creditsOf, loadCharges } from "./charges.tsx";
+import { chargesSheet, creditsOf } from "./charges.tsx";
 import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
 import { LimitSheet, TierSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
@@ -65,10 +65,9 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
   const { administration } = services.accounts;
   const created = takeCreatedKey(context);
   const today = dayOf(administration.nowMs);
-  const [account, keys, charges, creditedMicros, progress, isFirst] = await Promise.all([
+  const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
     administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
     administration.call("listKeys", { accountId }),
-    loadCharges(services, accountId, query),
     creditsOf(services, accountId),
     administration.call("tierProgress", { accountId, day: today }),
     mayChooseFirst(services, accountId),
@@ -109,7 +108,7 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
             {sheets.saved}
           </div>
         </div>
-        <ChargesSheet charges={charges} keys={keys} query={query} today={today} />
+        {await chargesSheet(services, accountId, keys, query)}
         <div class="two">
           <PasswordSheet visitor={visitor} isFirst={isFirst} />
           <TierSheet account={account} limits={services.accounts.limits(visitor.identity)} progress={progress} />

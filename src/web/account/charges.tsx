@@ -1,5 +1,6 @@
 /** Every charge and credit of an account: newest first, by key, kind and days, in pages and as CSV. */
 import type { JSX } from "preact";
+import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import type { EntryFilter, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
@@ -86,40 +87,17 @@ export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Eleme
           ),
         },
         { title: "Key", cell: ({ keyId }) => names.get(keyId ?? "") ?? keyId },
-        { title: "Amount", isNumber: true, cell: ({ micros, kind }) => amountOfEntry(kind, micros) },
+        {
+          title: "Amount",
+          isNumber: true,
+          cell: ({ micros, kind }) => (kind === "charge" ? chargeText(-micros) : signedAmount(micros)),
+        },
       ]}
       rows={entries}
       empty="Nothing has been charged yet."
     />
   );
 };
-
-/** Formats a charge as a price, and a credit with its sign. */
-const amountOfEntry = (kind: string, micros: number): string =>
-  kind === "charge" ? chargeText(-micros) : signedAmount(micros);
-
-/** A page of entries. */
-export interface Charges {
-  readonly filter: EntryFilter;
-  readonly before: number | null;
-  readonly entries: readonly LedgerEntry[];
-  /** The number of the last entry if older ones follow. */
-  readonly last: number | undefined;
-}
-
-/** Loads the page of entries that an address names. */
-export async function loadCharges(
-  { accounts: { administration } }: SiteServices,
-  accountId: string,
-  query: URLSearchParams,
-): Promise<Charges> {
-  const before = beforeIn(query);
-  const filter = filterOf(query);
-  const page = { accountId, before, limit: pageEntries + 1, ...filter };
-  const found = await administration.call("listEntryPage", page);
-  const entries = found.slice(0, pageEntries);
-  return { filter, before, entries, last: found.length > pageEntries ? entries.at(-1)?.entry : undefined };
-}
 
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
@@ -133,26 +111,30 @@ const filterFields = ["what", "key", "from", "to"] as const;
 /** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
 function filterOf(query: URLSearchParams): EntryFilter {
   const [what, keyId, from, to] = filterFields.map((name) => query.get(name)?.trim() || undefined);
-  for (const [parameter, value, isValid, allowed] of [
-    ["what", what, (text: string) => kindsOfEntries.includes(text), kindsOfEntries.join(", ")],
-    ["from", from, isDay, "a day such as 2026-11-19"],
-    ["to", to, isDay, "a day such as 2026-11-19"],
-  ] as const) {
-    if (value === undefined || isValid(value)) continue;
-    throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
-  }
+  const isKind = (text: string): boolean => kindsOfEntries.includes(text);
+  const day = [isDay, "a day such as 2026-11-19"] as const;
+  for (const [parameter, value, [isValid, allowed]] of [
+    ["what", what, [isKind, kindsOfEntries.join(", ")]],
+    ["from", from, day],
+    ["to", to, day],
+  ] as const)
+    if (value !== undefined && !isValid(value))
+      throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
   return { what, keyId, from, to };
 }
 
-interface ChargesSheetProps {
-  readonly charges: Charges;
-  readonly keys: readonly UsedKey[];
-  readonly query: URLSearchParams;
-  readonly today: string;
-}
-
-export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps): JSX.Element => {
-  const { filter, before, entries, last } = charges;
+/** Returns the sheet of a page of charges and credits, which the address of the account's page filters. */
+export async function chargesSheet(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+  keys: readonly UsedKey[],
+  query: URLSearchParams,
+): Promise<JSX.Element> {
+  const before = beforeIn(query);
+  const filter = filterOf(query);
+  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1, ...filter });
+  const entries = found.slice(0, pageEntries);
+  const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
   const chosen = new URLSearchParams(
     filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
   );
@@ -162,7 +144,7 @@ export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps)
       title={chosen.size === 0 ? "Every charge" : "Some charges"}
       end={<a href={`/account/charges.csv${chosen.size === 0 ? "" : `?${chosen}`}`}>CSV</a>}
     >
-      <EntryTable entries={entries} keys={keys} today={today} />
+      <EntryTable entries={entries} keys={keys} today={dayOf(administration.nowMs)} />
       <div class="tools">
         <CursorPages path="/account" query={chosen} id="charges" before={before} last={last} />
         <details open={chosen.size > 0}>
@@ -172,31 +154,26 @@ export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps)
       </div>
     </Sheet>
   );
-};
+}
 
 const all = ["", "All"] as const;
 
-interface FiltersProps {
-  readonly keys: readonly UsedKey[];
-  readonly filter: EntryFilter;
-}
-
-const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX.Element => (
+const Filters = ({ keys, filter }: { readonly keys: readonly UsedKey[]; readonly filter: EntryFilter }) => (
   <form class="line" action="/account#charges" method="get">
     <Select
       label="What"
       name="what"
-      value={what}
+      value={filter.what}
       options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
     />
     <Select
       label="Key"
       name="key"
-      value={keyId}
+      value={filter.keyId}
       options={[all, ...keys.map((key) => [key.keyId, nameOf(key)] as const)]}
     />
-    <Field label="From day, UTC" type="date" name="from" value={from} />
-    <Field label="To day" type="date" name="to" value={to} />
+    <Field label="From day, UTC" type="date" name="from" value={filter.from} />
+    <Field label="To day" type="date" name="to" value={filter.to} />
     <Button>Filter</Button>
     <Button href="/account#charges" look="quiet">
       All charges

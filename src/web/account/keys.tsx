@@ -102,17 +102,17 @@ const KeyTable = ({ label, keys, today, endOf = ({ keyId }) => `${path}/${keyId}
   />
 );
 
-/** What a scope is for, in a word. */
-const rights: Readonly<Record<ApiScope, string>> = {
-  "inventory.read": "cars",
-  "dealers.read": "dealers",
-  "usage.read": "usage",
-  "export.read": "exports",
-  "sql.read": "SQL",
+/** What a scope is for, in a word and in words. */
+export const rights: Readonly<Record<ApiScope, readonly [word: string, words: string]>> = {
+  "inventory.read": ["cars", "Search listings, count and measure the market, and look up vehicles"],
+  "dealers.read": ["dealers", "Look up dealers and their listings"],
+  "usage.read": ["usage", "Read the usage of the account"],
+  "export.read": ["exports", "Export listings"],
+  "sql.read": ["SQL", "Run SQL"],
 };
 
 const rightsOf = (granted: readonly ApiScope[]): string =>
-  scopes.every((scope) => granted.includes(scope)) ? "everything" : granted.map((scope) => rights[scope]).join(", ");
+  scopes.every((scope) => granted.includes(scope)) ? "everything" : granted.map((scope) => rights[scope][0]).join(", ");
 
 /** The scopes of a key unless its owner chooses others: as on the command line. */
 const chosenScopes: ReadonlySet<ApiScope> = new Set(defaultScopes);
@@ -127,7 +127,7 @@ export const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Elem
         <legend>It may read</legend>
         {scopes.map((scope) => (
           <label key={scope}>
-            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> {rights[scope]}{" "}
+            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> {rights[scope][0]}{" "}
             <code>{scope}</code>
           </label>
         ))}
@@ -164,12 +164,6 @@ export function takeCreatedKey({ cookies }: RequestContext): string | undefined 
   return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
 }
 
-interface CreatedKeyProps {
-  readonly apiKey: string;
-  readonly keys: readonly UsedKey[];
-  readonly origin: string;
-}
-
 /** A request that a key with a scope may send. */
 const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
   "inventory.read": "/v1/listings?limit=1",
@@ -177,23 +171,23 @@ const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
   "usage.read": "/v1/usage",
 };
 
+interface CreatedKeyProps {
+  readonly apiKey: string;
+  readonly keys: readonly UsedKey[];
+  readonly origin: string;
+}
+
 /** A key that was just created, with a request that its scopes allow. */
 export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
   const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
   const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
-  const name = key === undefined || key.name === "" ? "" : `“${key.name}” `;
+  const first = `curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`;
   return (
     <section class="stack" id="created" aria-label="Your new key">
-      <Note>{`The key ${name}works now. Copy it: it is shown only this once.`}</Note>
+      <Note>The key {key?.name ? `“${key.name}” ` : ""}works now. Copy it: it is shown only this once.</Note>
       <div class="two">
         <CodeBox title="Key" code={apiKey} />
-        {request === undefined ? null : (
-          <CodeBox
-            title="First request"
-            code={`curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`}
-            language="shell"
-          />
-        )}
+        {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
       </div>
     </section>
   );

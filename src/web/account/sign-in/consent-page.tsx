@@ -14,6 +14,7 @@ import { Form, type VisitorForm } from "../../shell/forms.tsx";
 import { noticePage } from "../../shell/notice.tsx";
 import { type PageHandler, sendPage } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
+import { rights } from "../keys.tsx";
 import { narrowPage } from "./narrow-page.tsx";
 
 export const consentPage =
@@ -41,15 +42,6 @@ export const answerConsent =
     );
   };
 
-/** The rights of agents by scope. */
-const descriptions: Readonly<Record<ApiScope, string>> = {
-  "inventory.read": "Search listings, count and measure the market, and look up vehicles",
-  "dealers.read": "Look up dealers and their listings",
-  "usage.read": "Read the usage of the account",
-  "export.read": "Export listings",
-  "sql.read": "Run SQL",
-};
-
 interface ConsentProps {
   readonly id: string;
   readonly request: ConsentRequest;
@@ -76,7 +68,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
       <ul class="form">
         {scopes.map((scope) => (
           <li key={scope}>
-            {descriptions[scope]}
+            {rights[scope][1]}
             <br />
             <small class="mute">
               <code>{scope}</code>, {priceOf(scope)}
