@@ -1,7 +1,6 @@
 /** The accounts file itself: durability settings, constraints of the schema, and the audit of its sums. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -31,18 +30,6 @@ test("an accounts file uses the write-ahead log with synchronous=FULL each time 
   assert.deepEqual(settings(again), ["wal", 2, 1]);
   again.close();
   assert.equal(statSync(path).mode & 0o777, 0o600, "only its owner can read it");
-});
-
-test("another process that opens and closes the file of a service leaves the write-ahead log in use", async (t) => {
-  const { path } = await createLedger(t);
-  const second = createAccountsFile(path, { busyMs: 1000 });
-  const program = `const { DatabaseSync } = require("@photostructure/sqlite");
-    const database = new DatabaseSync(process.argv[1]);
-    database.prepare("SELECT count(*) FROM accounts").get();
-    database.close();`;
-  execFileSync(process.execPath, ["-e", program, path]);
-  assert.ok(existsSync(`${path}-wal`));
-  second.close();
 });
 
 test("a file that is not an accounts file is refused and left unchanged", async (t) => {
