@@ -125,7 +125,7 @@ export interface DemoAccess {
   readonly linkSecret: string;
 }
 
-/** Returns access to the demo account, an operator of its own market; creates the file, the account and its credit as needed. */
+/** Returns access to the demo account, which is an operator; creates the file, the account and its credit as needed. */
 export function createDemoAccess(path: string, atMs: number): DemoAccess {
   return withNewAccountsFile(path, (database) => {
     const accounts = listAccounts(database, monthOf(atMs));

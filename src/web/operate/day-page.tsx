@@ -5,13 +5,14 @@ import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
 import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "../../query/quality/quality.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
 import { Button } from "../components/button.tsx";
 import { Spec } from "../components/sheet.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import type { Download } from "../shell/csv-download.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { type Column, FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
+import { FeedLink, operatePage, operatePath, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 /** Rows of an issue, and checks, that are shown. */
 const issueRowsMax = 100;
@@ -60,38 +61,48 @@ export const dayPage =
             />
           )}
           {feed === undefined ? null : <Feed feed={feed} path={path} />}
-          <TableSheet
-            id="issues"
-            title={issues.length === 0 ? "No issue" : `${amountOf(issues.length, "issue")} by field and reason`}
-            of="Rejected: the row is left out. Unknown: the value is. Noted: the value is unusual, and kept. A reason leads to its rows."
-            label="Issues by reason"
-            sorts={{ path, query }}
-            first="-rows"
-            rows={issues}
-            columns={[
-              { title: "Field", text: (issue) => issue.field },
-              { title: "Outcome", text: (issue) => issue.outcome },
-              {
-                title: "Reason",
-                text: (issue) => issue.reason,
-                cell: ({ example: _, count: __, ...issue }) => (
-                  <a href={`${path}?${new URLSearchParams(issue)}#rows`}>{issue.reason}</a>
-                ),
-              },
-              { title: "Example", cell: ({ example }) => text(example) },
-              { title: "Rows", number: (issue) => issue.count },
-            ]}
-          />
+          <Issues issues={issues} path={path} query={query} />
           <Checks checks={checks} status={status} dealer={dealer} day={day} />
         </>
       ),
     });
   };
 
+interface IssuesProps {
+  readonly issues: Awaited<ReturnType<LakeVersion["feeds"]["issues"]>>;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
+  <TableSheet
+    id="issues"
+    title={issues.length === 0 ? "No issue" : `${amountOf(issues.length, "issue")} by field and reason`}
+    of="Rejected: the row is left out. Unknown: the value is. Noted: the value is unusual, and kept. A reason leads to its rows."
+    label="Issues by reason"
+    sorts={{ path, query }}
+    first="-rows"
+    rows={issues}
+    columns={[
+      { title: "Field", text: (issue) => issue.field },
+      { title: "Outcome", text: (issue) => issue.outcome },
+      {
+        title: "Reason",
+        text: (issue) => issue.reason,
+        cell: ({ example: _, count: __, ...issue }) => (
+          <a href={`${path}?${new URLSearchParams(issue)}#rows`}>{issue.reason}</a>
+        ),
+      },
+      { title: "Example", cell: ({ example }) => text(example) },
+      { title: "Rows", number: (issue) => issue.count },
+    ]}
+  />
+);
+
 const dealerLink = (id: string | null, day: string, nameOf: (dealer: string) => string) =>
   id === null || id === "" ? "unknown" : <FeedLink id={id} day={day} name={nameOf(id)} />;
 
-const rowOfFile: readonly Column<Row>[] = [
+const rowOfFile: readonly SheetColumn<Row>[] = [
   { title: "File", text: (row) => textIn(row, "file") },
   { title: "Row", number: (row) => numberOrNull(row.row) },
 ];

@@ -5,7 +5,7 @@ import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, type Column, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/log";
 const pageRecords = 50;
@@ -38,7 +38,7 @@ export const logPage =
     });
   };
 
-export const auditColumns: readonly Column<AuditRecord>[] = [
+export const auditColumns: readonly SheetColumn<AuditRecord>[] = [
   { title: "Time", text: ({ atMs }) => time(atMs) },
   { title: "Action", text: ({ action }) => action },
   { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },

@@ -18,7 +18,7 @@ import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { addDraft, mapDraft, removeDraft } from "./feed-drafts.ts";
-import { type Column, operatePage, TableSheet } from "./operate-page.tsx";
+import { operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/feeds";
 
@@ -216,18 +216,18 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
 );
 
 /** Returns a column that joins fields of a row. */
-const joining = (title: string, ...fields: readonly string[]): Column<Row> => ({
+const joining = (title: string, ...fields: readonly string[]): SheetColumn<Row> => ({
   title,
   text: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
 });
 
-const numberOf = (title: string, field: string, format: Column<Row>["format"] = count): Column<Row> => ({
+const numberOf = (title: string, field: string, format: SheetColumn<Row>["format"] = count): SheetColumn<Row> => ({
   title,
   number: (row) => numberOrNull(row[field]),
   format,
 });
 
-const listed: readonly Column<Row>[] = [
+const listed: readonly SheetColumn<Row>[] = [
   numberOf("Row", "row"),
   joining("Car", "year", "make", "model", "trim", "drivetrain"),
   joining("VIN", "vin"),

@@ -61,7 +61,7 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
 });
 
 /** A column, which shows its text, or its number in a format, unless it has a cell. */
-export interface Column<Row> {
+export interface SheetColumn<Row> {
   readonly title: string;
   readonly text?: (row: Row) => string;
   readonly number?: (row: Row) => number | null;
@@ -73,7 +73,7 @@ interface TableSheetProps<Row> extends SheetProps {
   /** What the table is; by default, the title of the sheet. */
   readonly label?: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly SheetColumn<Row>[];
   readonly isMine?: (row: Row) => boolean;
   readonly empty?: string | undefined;
   /** The address of a page whose table sorts by its texts and numbers. */

@@ -29,7 +29,7 @@ import {
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, type Column, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
 const accountsMax = 500;
@@ -254,7 +254,7 @@ export const StateBadge = ({ account }: { readonly account: Account }): JSX.Elem
 };
 
 /** Returns the columns of a table of accounts with their charges of a month and at the same point of the one before. */
-export const accountColumns = (monthBefore: string): readonly Column<RevenueSums["accounts"][number]>[] => [
+export const accountColumns = (monthBefore: string): readonly SheetColumn<RevenueSums["accounts"][number]>[] => [
   {
     title: "Account",
     text: ({ account }) => account.email,
