@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -188,6 +188,8 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
     "0",
     "--lake",
     fresh,
+    "--accounts",
+    join(dirname(fresh), "accounts.db"),
     "--listings",
     "100",
     "--days",

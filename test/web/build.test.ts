@@ -79,7 +79,7 @@ for (const { object, path, method } of documentedOperations(document)) {
 
 test("everyone sees the docs, which allow no inline code and no other host", async () => {
   assert.equal(usdOfClass.size, 24);
-  for (const path of ["/docs", "/docs/search-listings", "/docs/guides/api", "/docs/search?q=vin"]) {
+  for (const path of ["/docs", "/docs/search-listings", "/docs/guides/api"]) {
     const answer = await get(path);
     assert.equal(answer.status, 200, path);
     const policy = answer.headers.get("Content-Security-Policy") ?? "";
