@@ -76,8 +76,8 @@ fun main() {
                     latest.priceHistory.size,
                 ),
             "dealers" to dealers.data.map { listOf(it.name, it.type?.value) },
-            "missing" to listOf(missing.first, decode<ErrorNotFound>(missing.second).error.code.value),
-            "refused" to listOf(refused.first, decode<ErrorValidation>(refused.second).error.code.value),
+            "missing" to listOf(missing.first, decode<ErrorNotFound>(missing.second).error.code),
+            "refused" to listOf(refused.first, decode<ErrorValidation>(refused.second).error.code),
         )
     println(Serializer.moshi.adapter(Any::class.java).toJson(results))
 }
