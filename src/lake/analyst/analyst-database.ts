@@ -70,7 +70,7 @@ export class AnalystDatabase {
     let result: QueryResult = { columns: [], rows: [] };
     for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])]) {
       result = { columns: [], rows: [] };
-      await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
+      await this.prepare(await this.textOf(statement), async (prepared) => {
         const ran = await this.start(prepared);
         if (hasResult(prepared.kind)) result = ran;
       });
@@ -91,7 +91,7 @@ export class AnalystDatabase {
    * statement is invalid or refused, or its rows are too many.
    */
   async write(statement: string, form: ResultForm): Promise<WrittenResult | undefined> {
-    const text = withVariables(statement, this.parameters);
+    const text = await this.textOf(statement);
     let write: (() => Promise<WrittenResult>) | undefined;
     await this.prepare(text, async (prepared) => {
       if (!hasResult(prepared.kind)) {
@@ -136,6 +136,11 @@ export class AnalystDatabase {
       await writer.finish();
       return { path, columns: stored.map(({ name }) => name), rows };
     };
+  }
+
+  private async textOf(statement: string): Promise<string> {
+    const text = withVariables(statement, this.parameters);
+    return /\bdesc/i.test(text) ? (await import("./view-comments.ts")).withComments(text) : text;
   }
 
   private start(prepared: PreparedStatement): Promise<QueryResult> {
