@@ -88,7 +88,7 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
-const [searchCount, facetCount] = extentOf([60, 50], [400, 350]);
+const [searchCount, facetCount] = extentOf([80, 50], [400, 350]);
 
 const searches = [...randomRequests(inventory, { seed, count: searchCount })];
 const facetRequests = [...randomFacets(inventory, { seed, count: facetCount })];

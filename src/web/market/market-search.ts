@@ -65,11 +65,11 @@ export async function readSearches(
 const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParameters =>
   Object.fromEntries(
     Object.entries(readView(query, last)).filter(
-      ([name]) => !ownNames.has(name) && (filterNames.has(name) || name in yearBounds),
+      ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
     ),
   );
 
-const yearBounds = { min_year: true, max_year: true };
+const yearBounds = new Set(["min_year", "max_year"]);
 
 const namesOf = (id: CalledId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
 
