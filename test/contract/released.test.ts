@@ -58,7 +58,7 @@ const breaking: readonly (readonly [what: string, from: RegExp, to: string])[] =
   ["a path that goes", /"\/v1\/trends"/, '"/v1/trend"'],
   ["a parameter that goes", /"name": "max_price"/, '"name": "price_max"'],
   ["a value that goes", /"-days_on_market",/, ""],
-  ["a field that goes", /"days_seen": \{/, '"days_known": {'],
+  ["a field that goes", /"price_before": \{/, '"price_earlier": {'],
 ];
 
 test("a change that breaks clients is found", { skip }, async (t) => {

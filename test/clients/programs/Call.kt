@@ -37,8 +37,9 @@ fun main() {
         )
     val page = search(0)
     val next = search(page.pagination.nextOffset!!)
+    // The generator joins every list with commas: values with another separator are joined before.
     val located =
-        listings.searchListings(assemblyLocation = listOf("Georgetown, Kentucky", "Dearborn, Michigan"), limit = 1)
+        listings.searchListings(assemblyLocation = listOf("Georgetown, Kentucky|Dearborn, Michigan"), limit = 1)
     val facets =
         FacetsApi(url)
             .getFacets(
