@@ -49,7 +49,7 @@ const numberText = (value: Sql): Sql => sql`regexp_replace(to_json((${value})::D
 
 /** Returns a time as the text that all formats without a type for times have: in UTC, with a fraction of its second if it has one. */
 export const timeText = (value: Sql): Sql =>
-  sql`regexp_replace((${value})::TIMESTAMP::VARCHAR, '^(\\S+) ([\\d:.]+)$', '\\1T\\2Z')`;
+  sql`regexp_replace((${value})::VARCHAR, '^(\\S+) ([\\d:.]+)(\\+00)?$', '\\1T\\2Z')`;
 
 /** Returns the content of a CSV cell; `isRaw` leaves formulas in texts. */
 export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {

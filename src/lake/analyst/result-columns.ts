@@ -76,7 +76,10 @@ export function overflowing(message: string, columns: readonly ResultColumn[]): 
 /** Converts a value without elements or fields; returns it unchanged where that is its form. */
 type Conversion = (value: Sql, name: string, stored: ColumnType) => Sql;
 
-const timesAsText: Conversion = (value, _, { kind }) => (kind === "timestamp" ? timeText(value) : value);
+const timesAsText: Conversion = (value, name, { kind }) => {
+  if (kind !== "timestamp") return value;
+  return timeText(name === "TIMESTAMP_NS" ? sql`${value}::TIMESTAMP` : value);
+};
 
 const jsonText = (value: Sql): Sql => sql`to_json(${value})::VARCHAR`;
 
@@ -94,8 +97,11 @@ const conversions: Readonly<Record<ResultForm["format"] | "exact", Conversion>> 
 
 function asStored(value: Sql, name: string, stored: ColumnType): Sql {
   if (jsonOnly.test(name)) return jsonText(value);
-  const type = duckdbType(stored);
-  return type.text === name ? value : sql`${value}::${type}`;
+  if (name === "TIMESTAMP WITH TIME ZONE") return value;
+  const cast = sql`${value}::${duckdbType(stored)}`;
+  // The engine's cast to a zone refuses the first and last years.
+  if (stored.kind === "timestamp") return sql`coalesce(make_timestamptz(epoch_us(${value})), ${cast})`;
+  return duckdbType(stored).text === name ? value : cast;
 }
 
 /** Returns a value of a result as a file stores it, in a column of type `stored`. */
@@ -114,7 +120,9 @@ function convert(value: Sql, type: DuckType, stored: ColumnType, conversion: Con
     if (stored.kind !== "list") return value;
     const item = ident(`item${depth}`);
     const converted = convert(item, type.items, stored.items, conversion, depth + 1);
-    return converted === item ? value : sql`list_transform(${value}, lambda ${item}: ${converted})`;
+    // The engine has no CASE for structs with arrays.
+    const isUnchanged = converted === item && type.length === undefined;
+    return isUnchanged ? value : sql`list_transform(${value}, lambda ${item}: ${converted})`;
   }
   if (stored.kind !== "struct") return value;
   const isNamed = type.fields.every(([name]) => name !== "");
