@@ -165,7 +165,7 @@ async function replayOf(
   options: CorrectionOptions,
 ): Promise<Replay> {
   const published = await currentManifest(lake);
-  if (ownValue(published?.days ?? {}, day) === undefined)
+  if (published === undefined || ownValue(published.days, day) === undefined)
     throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
   const from = await replayStart(lake, published, day);
   const deliveries: Delivery[] = [];
