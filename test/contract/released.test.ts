@@ -1,5 +1,5 @@
 /**
- * The document beside the one that clients rely on, `released.json`, by oasdiff. What breaks clients fails here unless `npm run released` renews the copy,
+ * The document beside `released.json`, on which clients rely, by oasdiff. What breaks clients fails here unless `npm run released` renews the copy,
  * which is a decision. The copy has no words for people.
  */
 import assert from "node:assert/strict";
