@@ -227,6 +227,7 @@ function lockedVersion(name: string): string {
 /** The names of client generators. */
 const generatorNames = {
   oapiCodegen: "oapi-codegen",
+  oasdiff: "oasdiff",
   openapiPythonClient: "openapi-python-client",
   openapiGenerator: "OpenAPI Generator",
   schemathesis: "Schemathesis",

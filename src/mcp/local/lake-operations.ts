@@ -65,7 +65,7 @@ export const queryTool: ToolListing = {
   description:
     "Runs a SQL query of DuckDB for what no other tool answers. Views: active, missing, sold, ended (listings with the field names of " +
     "search_listings, and dealer_*), active_days (those of every day, with snapshot_date), dealers, builds, price_changes " +
-    "(listing_id, vin, date, price, price_before, make, model), days. DESCRIBE a view for its columns. Aggregate, or use LIMIT; pass values " +
+    "(listing_id, vin, date, price, price_before, make, model), days. DESCRIBE a view for its columns and what they mean. Aggregate, or use LIMIT; pass values " +
     "as params, named $name in the text.",
   inputSchema: {
     type: "object",
