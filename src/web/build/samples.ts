@@ -32,6 +32,7 @@ export const clientMethods: Readonly<Partial<Record<OperationId, readonly [metho
   listSearches: ["searches", "body"],
   deleteSearch: ["deleteSearch", "body"],
   resumeSearch: ["resumeSearch", "body"],
+  rotateSearchSecret: ["rotateSearchSecret", "body"],
   getGroups: ["groups", "body"],
   getTrends: ["trends", "body"],
   searchDealers: ["dealers", "items"],

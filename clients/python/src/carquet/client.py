@@ -280,6 +280,12 @@ class Client:
         body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
         return body
 
+    def rotate_search_secret(self, search_id: str) -> SearchEnvelope:
+        """Replaces the secret of a saved search; for 24 hours, messages have a signature with the old one too."""
+        path = f"/v1/searches/{path_segment(search_id)}/rotate"
+        body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
+        return body
+
     def delete_search(self, search_id: str) -> SearchEnvelope:
         """Deletes a saved search."""
         path = f"/v1/searches/{path_segment(search_id)}"
