@@ -22,8 +22,9 @@ export interface KeptVersion {
 }
 
 /** Returns when a version was published in a lake, as Unix time in milliseconds. */
-export const publishedAtMs = async (lake: string, version: string): Promise<number> =>
-  (await stat(manifestPath(lake, version))).mtimeMs;
+export async function publishedAtMs(lake: string, version: string): Promise<number> {
+  return (await stat(manifestPath(lake, version))).mtimeMs;
+}
 
 /** Returns the newest kept versions of a lake, the newest first, and how many are kept. */
 export async function keptVersions(lake: string, limit: number): Promise<readonly [readonly KeptVersion[], number]> {
