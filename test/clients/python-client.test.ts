@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
+import { clientMethods, pythonMethod } from "../../src/web/build/samples.ts";
 import { fencedBlocks } from "../docs/markdown.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { startServing } from "../support/command-line.ts";
@@ -133,7 +134,7 @@ describe("the Python client", { skip }, async () => {
       "--cache-dir",
       join(folder, "cache"),
     ];
-    await runPython(["-m", "mypy", ...config, "--package", "carquet"]);
+    await runPython(["-m", "mypy", ...config, "--package", "carquet_client"]);
     await runPython(["-m", "mypy", ...config, "typed_program.py", program]);
     const customer = createCustomer(service.accounts);
     const out = await runPython([program], surroundings(service.url, customer), folder);
@@ -150,7 +151,7 @@ describe("the Python client", { skip }, async () => {
 });
 
 test("the Python client has a method for each operation that is not deprecated", async () => {
-  const text = await readFile(projectPath("clients/python/src/carquet/client.py"), "utf8");
+  const text = await readFile(projectPath("clients/python/src/carquet_client/client.py"), "utf8");
   const missing = [...operations.values()].filter(
     ({ path, deprecated }) => !deprecated && !text.includes(`"${path.replace(/\{(\w+)\}/g, "{path_segment($1)}")}"`),
   );
@@ -158,6 +159,23 @@ test("the Python client has a method for each operation that is not deprecated",
     missing.map(({ path }) => path),
     [],
   );
+});
+
+test("the READMEs of the clients name all of their methods", () => {
+  const documents = new Set(["getDocument"]);
+  for (const [readme, nameOf] of [
+    ["clients/python/README.md", pythonMethod],
+    ["clients/typescript/README.md", (method: string) => method],
+  ] as const) {
+    const text = projectText(readme);
+    const methods = Object.entries(clientMethods).filter(([id]) => !documents.has(id));
+    const unnamed = methods.filter(([, [method]]) => !text.includes(`\`${nameOf(method)}(`));
+    assert.deepEqual(
+      unnamed.map(([id]) => id),
+      [],
+      readme,
+    );
+  }
 });
 
 test("the packages of the clients have the version of the project", () => {
