@@ -8,7 +8,6 @@ import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { addBuildRoutes } from "./build/build-routes.tsx";
 import { carPage } from "./car/car-page.tsx";
-import { valuePage } from "./car/value-page.tsx";
 import { dealersPage } from "./lot/dealers-page.tsx";
 import { chooseLot, lotPage } from "./lot/lot-page.tsx";
 import { marketFile, marketPage } from "./market/market-page.tsx";
@@ -49,6 +48,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
 /** The addresses of former pages, and where they lead. */
 const redirects: readonly (readonly [from: string, to: string])[] = [
   ["/compare", "/shop?view=table"],
+  ["/value", "/docs/findComparables"],
   ["/export", "/shop?view=table"],
   ...accountRedirects,
 ];
@@ -74,7 +74,6 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", carPage(services));
-  add("/value", valuePage(services));
   add("/dealers", dealersPage);
   add("/dealers/:dealer_id", lotPage);
   router.post("/dealers/:dealer_id", visitorForm(services, chooseLot));

@@ -159,7 +159,7 @@ test("a question leads to its cars, and says which of its words were not read as
   const page = plain(html);
   assert.match(
     page,
-    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. Payments/,
+    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. No filter is for payments/,
   );
   assert.match(page, /“toyotta” was read as Toyota\./);
   assert.doesNotMatch(await text("/find?q=used+toyota"), /was read|were read/);

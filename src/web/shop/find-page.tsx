@@ -80,7 +80,10 @@ const nothingFound = (words: string, interpretation?: Interpretation): PageConte
   ...notice({
     sentence: ["Nothing was found for ", { text: `“${words}”`, mark: "attention" }, "."],
     car: "hatch",
-    ways: interpretation === undefined ? [...allCars, [`/value?vin=${words}`, "Value it by its VIN"]] : allCars,
+    ways:
+      interpretation === undefined
+        ? [...allCars, [`/docs/findComparables?vin=${words}`, "Value it by its VIN"]]
+        : allCars,
     children:
       interpretation === undefined ? (
         <p>No car has this VIN. One that was sold keeps its page; a mistyped VIN does not have one.</p>
