@@ -31,21 +31,15 @@ export const otherNames: ReadonlySet<string> = new Set(["filters", "detail", "fo
  * list count as omitted. Refuses an argument that is in `filters` too, and a text that begins as an array and is none.
  */
 export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
-  const { report, ...others } = values;
   const reports = new Map(Object.entries(tool.reports));
-  if (reports.size === 0 || report == null) {
-    const { query, params } = parametersOfCall(tool, reports.size === 0 ? values : others);
-    return operationRequest(tool.id, query, params);
-  }
-  const id = reports.get(textOf(report));
+  const { report = null, ...rest } = values;
+  const others = reports.size === 0 ? values : rest;
+  const isUsual = report === null || reports.size === 0;
+  const id = isUsual ? tool.id : reports.get(textOf(report));
+  const allowed = `one of ${[...reports.keys()].join(", ")}`;
   if (id === undefined)
-    throw refuse("invalid_parameter_value", {
-      parameter: "report",
-      value: quoted(textOf(report)),
-      allowed: `one of ${[...reports.keys()].join(", ")}`,
-      hint: "",
-    });
-  const { query, params } = parametersOfCall({ ...tool, id, defaults: {} }, others);
+    throw refuse("invalid_parameter_value", { parameter: "report", value: quoted(textOf(report)), allowed, hint: "" });
+  const { query, params } = parametersOfCall(isUsual ? tool : { ...tool, id, defaults: {} }, others);
   return operationRequest(id, query, params);
 }
 

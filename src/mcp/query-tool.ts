@@ -1,4 +1,5 @@
 /** The tool `query`: SQL of DuckDB, which over HTTP is a request of operation `runSql`, with its scope, limits and charge. */
+import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
@@ -85,20 +86,17 @@ function refusalIn({ body }: InnerAnswer): CallToolResult {
   return { content: [{ type: "text", text: `${String(error.code)}: ${String(error.message)}` }], isError: true };
 }
 
-/** More than a result holds. */
-const readCharactersMax = 65_536;
+/** More rows than a result holds. */
+const rowsMax = 10_000;
 
-/** Returns the first rows of lines of JSON: at least one, and more than a result holds. */
+/** Returns the first rows of lines of JSON. */
 async function firstRows(body: unknown): Promise<readonly Row[]> {
-  let text = "";
-  if (!(body instanceof Readable)) text = Buffer.isBuffer(body) ? body.toString("utf8") : String(body ?? "");
-  else
-    for await (const chunk of body.setEncoding("utf8")) {
-      text += chunk;
-      if (text.length > readCharactersMax && text.includes("\n")) break;
-    }
-  return text
-    .split("\n")
-    .slice(0, -1)
-    .map((line): Row => JSON.parse(line));
+  const rows: Row[] = [];
+  const input = body instanceof Readable ? body : Readable.from([String(body ?? "")]);
+  for await (const line of createInterface({ input })) {
+    rows.push(JSON.parse(line));
+    if (rows.length === rowsMax) break;
+  }
+  input.destroy();
+  return rows;
 }
