@@ -60,7 +60,7 @@ async function runPython(
 /** Serves the demo lake. Returns the variables of programs that use it. */
 async function serveDemo(): Promise<Readonly<Record<string, string>>> {
   const lake = await demoLake();
-  const env = { CARQUET_LAKE: lake, CARQUET_PORT: "0" };
+  const env = { CARQUET_LAKE: lake, CARQUET_PORT: "0", CARQUET_SQL_DEADLINE: "30" };
   const { url, customer } = await startServing(fileScope, ["serve"], { env });
   return { CARQUET_URL: url, CARQUET_KEY: customer.key, CARQUET_LAKE: lake };
 }
@@ -81,10 +81,11 @@ describe("the Python client", { skip }, async () => {
 
   for (const [subject, module] of [
     ["pages, parameters, errors and costs", "client_test"],
-    ["exports, data frames and lakes", "tables_test"],
+    ["exports, SQL, data frames and lakes", "tables_test"],
   ] as const)
-    test(`passes its tests of ${subject}`, async () => {
-      await runPython(["-m", "unittest", module], surroundings(service.url, createCustomer(service.accounts)));
+    test(`passes its tests of ${subject}`, async (scope) => {
+      const { url, customer } = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+      await runPython(["-m", "unittest", module], surroundings(url, customer));
     });
 
   test("repeats refused requests as Retry-After says, and is charged once for each", async (scope) => {
@@ -136,8 +137,8 @@ describe("the Python client", { skip }, async () => {
     ];
     await runPython(["-m", "mypy", ...config, "--package", "carquet_client"]);
     await runPython(["-m", "mypy", ...config, "typed_program.py", program]);
-    const customer = createCustomer(service.accounts);
-    const out = await runPython([program], surroundings(service.url, customer), folder);
+    const { url, customer } = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+    const out = await runPython([program], surroundings(url, customer), folder);
     assert.match(out, /^[0-9A-HJ-NPR-Z]{17} \d+$/m);
     assert.match(out, /^404 not_found /m);
   });

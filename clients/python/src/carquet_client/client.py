@@ -263,8 +263,8 @@ class Client:
 
         @contextmanager
         def run(format: str) -> Iterator[httpx.Response]:
-            address = f"{self._url}/v1/sql?format={format}"
-            request = self._http.build_request("POST", address, json={"sql": sql, "params": params})
+            address, query = self._url + "/v1/sql", {"format": format}
+            request = self._http.build_request("POST", address, params=query, json={"sql": sql, "params": params})
             request.extensions["timeout"] = httpx.Timeout(self._timeout_seconds, read=None).as_dict()
             with closing(self._send(request, is_stream=True)) as response:
                 yield response
