@@ -111,7 +111,10 @@ test("a page refuses what its account may not do or cannot pay", async () => {
   const [poor, headers] = await signedInCustomer({ usd: "0.001" });
   const answer = await get("/", headers);
   assert.equal(answer.status, 402);
-  assert.match(await answer.text(), /Your credit does not cover this page\./);
+  assert.match(
+    await answer.text(),
+    /Your credit does not cover this page\.[\s\S]*\$0\.001 is left, and a request of this page costs \$0\.\d+\./,
+  );
   assert.equal(await chargedMicros(poor), 0);
 });
 
