@@ -152,7 +152,7 @@ test("code in every language calls methods that the clients have and tools that 
   const missing = [...named].filter((one) => !tools.some(({ id, name }) => `${id} ${name}` === one));
   assert.deepEqual(missing, []);
   assert.deepEqual(Object.keys(toolNames).toSorted(), [...new Set(tools.map(({ id }) => id))].toSorted());
-  const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet/client.py"].map(
+  const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet_client/client.py"].map(
     projectText,
   );
   for (const [method] of Object.values(clientMethods)) {
