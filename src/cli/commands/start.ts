@@ -125,12 +125,15 @@ export interface DemoAccess {
   readonly linkSecret: string;
 }
 
-/** Returns access to the demo account; creates the file, the account and its credit as needed. */
+/** Returns access to the demo account, which is an operator; creates the file, the account and its credit as needed. */
 export function createDemoAccess(path: string, atMs: number): DemoAccess {
   return withNewAccountsFile(path, (database) => {
-    const account = listAccounts(database, monthOf(atMs)).find((known) => known.email === email);
+    const accounts = listAccounts(database, monthOf(atMs));
+    const account = accounts.find((known) => known.email === email);
     const accountId = account?.accountId ?? createAccount(database, { email, tier, atMs });
-    if (account !== undefined && account.tier !== tier) changeAccount(database, accountId, { tier });
+    // Beside other accounts it stays what it was: who operates them is theirs to decide.
+    const isAlone = accounts.every((known) => known === account);
+    changeAccount(database, accountId, isAlone ? { tier, isOperator: true } : { tier });
     if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
       addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
     const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);

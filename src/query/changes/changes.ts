@@ -11,9 +11,11 @@ import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
 import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
+import { type AttributeName, attributes } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type ListingState, listingStates } from "../../serving/listing-files.ts";
 import { type ListingField, serializerOf, textsOf } from "../fields.ts";
+import { distanceMiles } from "../geography.ts";
 import { comparedNames, differencesOf, filesOfPair, inventoriesIn, olderAttributes } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
 
@@ -123,8 +125,9 @@ async function changesAmong(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
-  { fields, origin }: ChangesRequest,
+  request: ChangesRequest,
 ): Promise<readonly SerializedChange[]> {
+  const { fields, origin } = request;
   const { dimensions } = version;
   const compared = textsOf(comparedNames, dimensions);
   const serializers = {
@@ -132,6 +135,7 @@ async function changesAmong(
     sold: serializerOf(fields, { status: "sold", origin }, dimensions),
   };
   const columns = [...new Set([...compared.columns, ...serializers.active.columns])];
+  const removed = await removedListings(found, pair, version, request);
   const newer = await rowsAfter(found, pair, version, columns);
   const older = await textsBefore(found, pair, version, compared);
   return found.flatMap((difference): readonly SerializedChange[] => {
@@ -139,18 +143,16 @@ async function changesAmong(
     const row = newer.get(id);
     const differing = differingValues(older.get(id) ?? [], older.has(id) && row ? compared.read(row) : []);
     if (state === state_before && Object.keys(differing.after).length === 0) return [];
-    const listing = row && (state === "active" || state === "sold") ? serializers[state].serialize(row) : null;
+    const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
     return [{ id, day, text }];
   });
 }
 
-const idsIn = (found: readonly Difference[], state: ListingState): readonly string[] =>
+const idsIn = (found: readonly Difference[], state: ListingState | null): readonly string[] =>
   found.flatMap((one) => (one.state === state ? [one.id] : []));
 
-const isInBoth = ({ state, state_before }: Difference): boolean => state === state_before;
-
-/** Returns the rows of the newer version by id: of listings that a search returns, and of those that are in the same state in both. */
+/** Returns the rows of the newer version by id. */
 async function rowsAfter(
   found: readonly Difference[],
   pair: VersionPair,
@@ -159,8 +161,7 @@ async function rowsAfter(
 ): Promise<ReadonlyMap<string, JsonRow>> {
   const rows = new Map<string, JsonRow>();
   for (const state of listingStates) {
-    const isListed = state === "active" || state === "sold";
-    const ids = idsIn(isListed ? found : found.filter(isInBoth), state);
+    const ids = idsIn(found, state);
     const [, inventory] = inventoriesIn(pair, state);
     for (const [index, row] of (await version.read(inventory, ids, columns)).entries()) rows.set(ids[index] ?? "", row);
   }
@@ -175,10 +176,10 @@ async function textsBefore(
   compared: ReturnType<typeof textsOf>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const texts = new Map<string, readonly string[]>();
-  const inBoth = found.filter(isInBoth);
+  const inBoth = found.filter(({ state, state_before }) => state === state_before);
   if (!pair.isContinued && inBoth.length > 0) {
     const ids = inBoth.map(({ id }) => id);
-    const rows = await version.rowsFrom(filesOfPair(pair), olderAttributes(pair, version.folder, ids));
+    const rows = await version.rowsFrom(filesOfPair(pair), olderAttributes(pair, version.folder, ids, comparedNames));
     for (const row of rows) texts.set(textIn(row, "id"), textIn(row, "attributes").split("\n"));
     return texts;
   }
@@ -206,4 +207,34 @@ function differingValues(older: readonly string[], newer: readonly string[]): Re
     after[name] = is;
   }
   return { before, after };
+}
+
+const statusOf = (state: ListingState | null): "active" | "sold" => (state === "sold" ? state : "active");
+
+/** Returns the rows of listings that only the older version has, by their ids. Its keys can mean other builds and dealers, so the engine joins them. */
+async function removedListings(
+  found: readonly Difference[],
+  pair: VersionPair,
+  version: LakeVersion,
+  { fields, origin }: ChangesRequest,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = idsIn(found, null);
+  if (ids.length === 0) return new Map();
+  const names = [...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"];
+  const query = olderAttributes(pair, version.folder, ids, names as AttributeName[]);
+  const statuses = new Map(found.map(({ id, state_before }) => [id, JSON.stringify(statusOf(state_before))]));
+  const rows = await version.rowsFrom(filesOfPair(pair), query);
+  const texts = rows.map((row): readonly [id: string, text: string] => {
+    const id = textIn(row, "id");
+    const values = textIn(row, "attributes").split("\n");
+    const [latitude = null, longitude = null] = values.slice(-2).map(parseJsonValue);
+    const computed: Readonly<Record<string, string | undefined>> = {
+      status: statuses.get(id),
+      inventory_status: statuses.get(id),
+      distance_miles: origin && JSON.stringify(distanceMiles({ latitude, longitude }, origin)),
+    };
+    const jsonOf = (field: string): string => values[names.indexOf(field)] ?? computed[field] ?? "null";
+    return [id, `{${fields.map((field) => `"${field}":${jsonOf(field)}`).join(",")}}`];
+  });
+  return new Map(texts);
 }

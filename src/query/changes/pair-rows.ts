@@ -164,13 +164,17 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
     ORDER BY day, id LIMIT ${integerLiteral(limit)}`;
 }
 
-const attributeRow = new JsonRowFormat(Object.fromEntries(comparedNames.map((name) => [name, attributeValue(name)])));
-
-/** Returns a query for some listings of the older version: `id`, and the JSON of each compared attribute in a line of `attributes`. */
-export function olderAttributes(pair: VersionPair, folder: string, ids: readonly string[]): Sql {
+/** Returns a query for listings of the older version: `id`, and the JSON of each of some attributes in a line of `attributes`. */
+export function olderAttributes(
+  pair: VersionPair,
+  folder: string,
+  ids: readonly string[],
+  names: readonly AttributeName[],
+): Sql {
   const [older] = sidesOf(pair);
+  const format = new JsonRowFormat(Object.fromEntries(names.map((name) => [name, attributeValue(name)])));
   const rows = sql`SELECT * FROM (${rowsOfSide(older, folder)}) WHERE id IN (SELECT unnest(${ids}))`;
-  const texts = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
+  const texts = sql`SELECT facts.id, ${format.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
   return withDimensions(older.dimensions, folder, texts);
 }
 

@@ -1,22 +1,24 @@
 /** A notice: a page that is one message, such as a missing page, a used-up credit or a welcome. A car stands on the road above it. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { Button } from "../components/button.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
-import type { Sentence } from "../sentences/sentence.ts";
+import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "./document.tsx";
 import { Words } from "./verdict.tsx";
 
 /** The address and the words of a way out of a notice; the first one is the main one. */
 export type Way = readonly [path: string, text: string];
 
-interface NoticeOptions {
-  readonly sentence: Sentence;
-  readonly ways: readonly Way[];
+interface NoticeOptions extends Judgement {
+  readonly ways?: readonly Way[];
+  /** Whether the ways are links, below a form with a button. */
+  readonly isQuiet?: boolean;
   /** The car on the road. */
   readonly car?: keyof typeof cars;
-  /** What the message says below its sentence. */
-  readonly children: ComponentChildren;
-  /** What follows the ways, such as steps or a box. */
+  /** A column of a form is narrow. */
+  readonly isNarrow?: boolean;
+  /** What follows its sentence and context, before the ways. */
+  readonly children?: ComponentChildren;
   readonly more?: ComponentChildren;
 }
 
@@ -28,36 +30,48 @@ const cars = {
 } as const;
 
 /** Returns the top and the body of a notice. */
-export const notice = ({ sentence, ways, car = "wagon", children, more }: NoticeOptions) => ({
+export const notice = ({
+  sentence,
+  context,
+  ways = [],
+  isQuiet = false,
+  car = "wagon",
+  isNarrow,
+  children,
+  more,
+}: NoticeOptions) => ({
   top: (
     <div class="road">
       <CarDrawing car={{ ...cars[car], vin: "notice" }} />
     </div>
   ),
   body: (
-    <section class="msg">
+    <section class={isNarrow === true ? "narrow" : "msg"}>
       <h1>
         <Words sentence={sentence} />
       </h1>
+      {context === undefined ? null : (
+        <p>
+          <Words sentence={context} />
+        </p>
+      )}
       {children}
       {more}
-      <Ways ways={ways} />
+      {ways.length === 0 ? null : (
+        <p class="line">
+          {ways.map(([path, text], index) => (
+            <Button key={path} href={path} look={isQuiet ? "quiet" : index === 0 ? "main" : undefined}>
+              {text}
+            </Button>
+          ))}
+        </p>
+      )}
     </section>
   ),
 });
 
-const Ways = ({ ways }: Pick<NoticeOptions, "ways">): JSX.Element => (
-  <p class="line">
-    {ways.map(([path, text], index) => (
-      <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
-        {text}
-      </Button>
-    ))}
-  </p>
-);
-
 /** Returns a page of a message and the next step. */
 export const noticePage = (title: string, message: string, ...ways: readonly Way[]): PageContent => ({
   title,
-  ...notice({ sentence: [title], ways, children: <p>{message}</p> }),
+  ...notice({ sentence: [title], context: [message], ways }),
 });
