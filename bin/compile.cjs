@@ -6,6 +6,7 @@
  * changed, so that any number of processes can compile and run at once. A copy of the project, such as an image or an installed package, has
  * the same fingerprint at any path and with any times, so it runs what was compiled before it was copied.
  */
+const { spawnSync } = require("node:child_process");
 const { randomUUID } = require("node:crypto");
 const { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
 const { dirname, join, relative } = require("node:path");
@@ -13,14 +14,12 @@ const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
 const { generate } = require("./generate.cjs");
 
 const dist = join(project, "dist");
+const typefaceProgram = join(__dirname, "typeface.cjs");
 /** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** What a browser loads: the style sheets, drawings and modules of `src/web/`. */
-const clientEntries = [
-  ...["styles/style.css", "styles/account.css", "styles/docs.css"],
-  ...["drawings/cars.svg", "client/client.ts", "client/docs.ts"],
-].map((file) => `src/web/${file}`);
+/** What a browser loads: the style sheet, drawings and modules of `src/web/`. The style sheet names the typeface. */
+const clientEntries = ["styles/style.css", "drawings/cars.svg", "client/client.ts", "client/build.ts"].map((file) => `src/web/${file}`);
 /** What browser modules import from other folders. */
 const sharedModules = ["src/accounts/policy/prices.ts"];
 
@@ -35,7 +34,18 @@ function compile(folders) {
 /** Returns the path of the folder that holds what browsers load, named with a hash of its content, and bundles it first if necessary. */
 function bundleClient() {
   const files = [["client", /\.ts$/], ["styles", /\.css$/], ["drawings", /\.svg$/]].flatMap(([folder, names]) => sourcesIn(`src/web/${folder}`, names));
-  return buildOnce(join(dist, `client-${fingerprintOf([...files, ...sharedModules], [__filename])}`), bundlesOf);
+  const makers = [__filename, typefaceProgram];
+  return buildOnce(join(dist, `client-${fingerprintOf([...files, ...sharedModules], makers)}`), () => bundlesOf(bundleTypeface()));
+}
+
+/** Returns the path of the folder that holds the typeface, and cuts it to the characters and styles of the pages first if necessary. */
+function bundleTypeface() {
+  const name = `typeface-${fingerprintOf([], [typefaceProgram, require.resolve("@fontsource-variable/archivo/package.json")])}`;
+  return buildOnce(join(dist, name), () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [typefaceProgram], { maxBuffer: 2 ** 24 });
+    if (status !== 0) throw new Error(`Cutting the typeface failed:\n${stderr}`);
+    return [["archivo.woff2", stdout]];
+  });
 }
 
 /** Returns a folder, and writes the files that `build` returns to it first if it does not exist. */
@@ -63,14 +73,14 @@ function outputsOf(files) {
   return outputFiles.map(({ path, text }) => [relative(project, path), path.endsWith(".js") ? withCompiledImports(text) : text]);
 }
 
-/** Returns the bundles, whose names have a hash of their content. */
-function bundlesOf() {
+/** Returns the bundles, whose names have a hash of their content. `typeface` is the folder of the typeface. */
+function bundlesOf(typeface) {
   const { outputFiles } = require("esbuild").buildSync({
     entryPoints: clientEntries.map((file) => join(project, file)),
     ...{ outdir: project, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", write: false },
-    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser", target: ["es2022", "safari16.4"], loader: { ".svg": "copy" } },
+    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser", target: ["es2022", "safari16.4"], loader: { ".svg": "copy", ".woff2": "file" }, assetNames: "[name]-[hash]", alias: { typeface } },
   });
-  return outputFiles.map(({ path, text }) => [relative(project, path), text]);
+  return outputFiles.map(({ path, contents }) => [relative(project, path), contents]);
 }
 
 /** Writes files to a folder, which exists when it is complete. */

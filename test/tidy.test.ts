@@ -208,10 +208,11 @@ const bannedPhrases: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/as (it is|they are)/i, "unchanged, exactly as"],
   [/by (itself|themselves)/i, "alone, separately"],
   [/anew/i, "again; rewrites, rebuilds"],
-  [/tells?|told/i, "reports, states, distinguishes"],
+  // Pages ask on behalf of their reader: "Tell me when one appears".
+  [/(?!tell me)tells?|told/i, "reports, states, distinguishes"],
   [/gives|gave/i, "returns, sets, assigns"],
   [/makes (an?|the|it|its|them|this|no|one|each|every)/i, "creates, builds, causes"],
-  [/(is|are|was|were|be|been) made|made (by|of|from)/i, "is created, is built"],
+  [/(?<!page )(is|are|was|were|be|been) made|made (by|of|from)/i, "is created, is built"],
   [/Of (an?|some|several|all)/, "in, with, the ... of"],
   [/with(out)? which it|without which/i, "a sentence of its main clause"],
   [/without a word/i, "silently"],

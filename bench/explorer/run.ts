@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const views = ["/", "/?make=Toyota", "/?layout=charts", "/?layout=charts&chart=time", "/?layout=charts&chart=map"];
+const views = ["/", "/shop", "/shop?make=Toyota", "/shop?view=table", "/market"];
 /** Facets whose values are selected one after the other, and how many. */
 const selections = [
   ["make", 4],
@@ -96,7 +96,7 @@ async function filterChangesMs(context: BrowserContext): Promise<readonly number
   const times: number[] = [];
   for (const [facet, count] of selections) {
     const page = await context.newPage();
-    await page.goto("/", { waitUntil: "load" });
+    await page.goto("/shop", { waitUntil: "load" });
     for (let selected = 0; selected < count; selected += 1) times.push(await selectNextMs(page, facet));
     await page.close();
   }
@@ -109,13 +109,13 @@ function selectNextMs(page: Page, facet: string): Promise<number> {
     const box = document.querySelector('input[type=checkbox][name="${facet}"]:not(:checked)');
     if (box === null) return reject(new Error("No value of ${facet} to select."));
     const startedAtMs = performance.now();
-    const view = document.querySelector("[data-view]");
+    const title = document.title;
     const observer = new MutationObserver(() => {
-      if (document.querySelector("[data-view]") === view) return;
+      if (document.title === title) return;
       observer.disconnect();
       requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - startedAtMs)));
     });
-    observer.observe(document.body, { childList: true, subtree: true });
+    observer.observe(document, { childList: true, subtree: true });
     box.click();
   })`);
 }
@@ -123,7 +123,7 @@ function selectNextMs(page: Page, facet: string): Promise<number> {
 /** Returns the number of listings that the explorer says it shows. */
 async function activeListings(context: BrowserContext): Promise<number> {
   const page = await context.newPage();
-  await page.goto("/", { waitUntil: "load" });
+  await page.goto("/shop", { waitUntil: "load" });
   const text = await page.textContent("main");
   await page.close();
   return Number(/([\d,]+) (?:vehicles|listings|cars)/.exec(text ?? "")?.[1]?.replaceAll(",", "") ?? Number.NaN);

@@ -35,14 +35,14 @@ export interface RangeCount {
   readonly listings: number;
 }
 
-export interface RangeFacet {
+export interface RangedFacet {
   readonly facet: BenchNumericFacet;
   readonly statistics: Statistics;
   readonly counts: readonly RangeCount[];
 }
 
 /** Returns the parts `stats` and `range_facets` of a body. `total` is the number of matching listings. */
-export function rangeFacetsBody(rangeFacets: readonly RangeFacet[], total: number): object {
+export function rangeFacetsBody(rangeFacets: readonly RangedFacet[], total: number): object {
   const stats = rangeFacets.map(({ facet, statistics: { p1, p99, ...published } }) => [
     facet,
     { ...published, missing: total - published.count },

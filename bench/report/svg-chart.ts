@@ -27,7 +27,7 @@ export interface LegendEntry {
   readonly color: string;
 }
 
-export interface Chart {
+export interface BarChart {
   readonly title: string;
   /** The measured quantity, with units. */
   readonly subtitle: string;
@@ -44,7 +44,7 @@ const legendHeight = 22;
 const { document } = parseHTML("<html></html>");
 
 /** Returns an SVG document. */
-export function renderChart(chart: Chart): string {
+export function renderChart(chart: BarChart): string {
   const { title, subtitle, legend = [], panels, panelWidth, panelHeight, panelsPerRow = 1 } = chart;
   const top = padding + titleHeight + (legend.length === 0 ? 0 : legendHeight);
   const width = 2 * padding + panelWidth * Math.min(panelsPerRow, panels.length);

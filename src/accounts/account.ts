@@ -19,6 +19,8 @@ export interface Account extends Funds {
   readonly rateLimitOverride: RateLimits | null;
   /** Operators see and change all accounts in the dashboard. */
   readonly isOperator: boolean;
+  /** Whether nothing has been charged to the account yet. */
+  readonly isNew: boolean;
 }
 
 /** Returns the rate limits that apply to an account: its override, else those of its tier. */
@@ -130,7 +132,8 @@ export function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly str
 }
 
 const selectAccounts = (month: string): Sql => sql`
-  SELECT accounts.*, ${month} AS month, coalesce(spending.micros, 0) AS spent_micros
+  SELECT accounts.*, ${month} AS month, coalesce(spending.micros, 0) AS spent_micros,
+         CASE WHEN EXISTS (SELECT 1 FROM spending WHERE spending.account_id = accounts.account_id) THEN 0 ELSE 1 END AS is_new
   FROM   accounts
   LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}`;
 
@@ -145,6 +148,7 @@ function accountFromRow(row: Row): Account {
     rateLimitOverride:
       row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
     isOperator: integerIn(row, "is_operator") === 1,
+    isNew: integerIn(row, "is_new") === 1,
   };
 }
 

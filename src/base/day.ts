@@ -16,10 +16,12 @@ export function isDay(text: string): boolean {
 
 /** Returns the day `days` later, or earlier if negative. */
 export function plusDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+  return new Date(dayStartMs(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
-export const epochDay = (day: string): number => Date.parse(`${day}T00:00:00Z`) / dayMs;
+export const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
+export const epochDay = (day: string): number => dayStartMs(day) / dayMs;
 
 export const calendarMonth = (day: string): string => day.slice(0, "YYYY-MM".length);
 

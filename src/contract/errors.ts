@@ -20,7 +20,7 @@ export const errors = {
   invalid_statement:             [400,   "validation_error",     "PublicApiValidationError",       "Invalid SQL: {reason}"],
   missing_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Missing API key: expected the header Authorization: Bearer <API_KEY>."],
   invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Invalid API key: expected the header Authorization: Bearer <API_KEY>, with the secret of a key that exists and is not revoked."],
-  billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests{why}."],
+  billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests{why}. Ask the operator of this service {remedy}."],
   monthly_spend_cap_exceeded:    [402,   "billing_error",        "PublicApiBillingError",          "This request would exceed the account's monthly spend cap of {cap} USD."],
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],

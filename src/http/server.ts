@@ -10,6 +10,7 @@ import type { Sessions } from "../accounts/sign-in/sign-in.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
+import { requestSender } from "./inner-requests.ts";
 import { operationCallerOf } from "./internal-calls.ts";
 import { drainTimeoutMs } from "./limits.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
@@ -164,21 +165,26 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
   if (state.accounts.isOpen) app.use(refuseOtherSites(namesOf(host, publicUrl), corsOrigins));
+  const api = routes(state);
+  // Behind a proxy, all browsers seem to be on this machine.
+  const hasDemo = publicUrl === undefined && trustedProxies === 0;
   mountSite(app, {
     ...state,
     publicUrl,
     host,
     corsOrigins,
     readiness,
-    // Behind a proxy, all browsers seem to be on this machine.
-    demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
+    demoAccountId: hasDemo ? options.demoAccountId : undefined,
+    demoKey: hasDemo ? options.demoKey : undefined,
+    queue: options.queue,
     isExplorerFree: options.isExplorerFree ?? false,
     photos: options.photos ?? "off",
     sourceMappings: options.sourceMappings,
     callOperation: operationCallerOf(state, state.metrics),
+    sendRequest: requestSender(app, api, state.metrics),
   });
   app.use(serveDocs());
-  app.use(routes(state));
+  app.use(api);
   app.use(endUnrouted);
   app.on("error", (error: unknown) => logger.warn({ error: messageOf(error) }, "connection error"));
   return app;

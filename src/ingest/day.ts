@@ -37,7 +37,7 @@ import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims, mergeDuplicateRows } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
-import { type Judgement, judgeFeeds } from "./lifecycle/feed-verdicts.ts";
+import { type FeedJudgement, judgeFeeds } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser, type ParsedDay } from "./normalize/parse.ts";
 import { fillFromVins } from "./normalize/vin-filling.ts";
@@ -66,7 +66,7 @@ export interface DayInput {
 }
 
 export interface DaySettings extends ReadSettings {
-  readonly judgement: Judgement;
+  readonly judgement: FeedJudgement;
   readonly onStep?: OnIngestStep;
 }
 

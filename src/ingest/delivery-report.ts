@@ -110,11 +110,11 @@ export async function recordBadRows(
                  ${list(rows.map(({ reason }) => reason))} AS reason)`);
 }
 
-/** Counts the issues of a delivery by field and reason. */
+/** Counts the issues of a delivery by field and reason; `judged` has the feeds that collapsed. */
 export async function countIssues(session: Session): Promise<readonly IssueCount[]> {
   const rows = await session.rows(sql`
     SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n,
-           min_by(file || ', row ' || "row", (file, "row")) AS "first" FROM issues GROUP BY ALL ORDER BY outcome, field, reason`);
+           min_by(file || ', row ' || "row", (file, "row")) AS "first" FROM issues WHERE outcome <> 'collapsed' GROUP BY ALL ORDER BY outcome, field, reason`);
   return rows.map((row) => ({
     outcome: textIn(row, "outcome"),
     field: textIn(row, "field"),

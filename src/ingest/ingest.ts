@@ -8,7 +8,7 @@ import { availableParallelism } from "node:os";
 import { printable, UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { integerLiteral, sql } from "../db/sql.ts";
-import { readReleasedFeeds } from "../lake/ingest-record.ts";
+import { readFeedDecisions } from "../lake/feed-decisions.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { nextManifest, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { type CollapseThresholds, life } from "../listing/lifecycle-rules.ts";
@@ -136,7 +136,7 @@ async function writeDay(writer: Writer, previous: Manifest | undefined, delivery
   await limitThreads(writer, previous, options.threads);
   const next = withCurrency(nextManifest(writer, previous, delivery.day), previous, options.currency);
   const thresholds = { ...life, ...options.thresholds };
-  const judgement = { thresholds, released: await readReleasedFeeds(writer.lake) };
+  const judgement = { thresholds, decisions: await readFeedDecisions(writer.lake) };
   const limits = { ...defaultFeedLimits, ...options.limits };
   return ingestDay(writer, { previous, next, delivery }, { ...options, limits, judgement });
 }
@@ -207,7 +207,7 @@ function requireNewDay(previous: Manifest | undefined, { day }: Delivery): void 
  * Returns the newest version with an as-of date before `day`; undefined if the lake begins on `day` or later. Throws a UserError if its day was
  * replayed later: a replay publishes only once, so its intermediate days have no version, and the older one would undo their corrections.
  */
-async function versionBefore(
+export async function versionBefore(
   lake: string,
   published: Manifest | undefined,
   day: string,

@@ -4,7 +4,7 @@
  *
  * `ingested/<day>.sha256` is written before a day is ingested. So a delivery that was published but not moved, because the process was killed or
  * the file system refused, is recognised and not ingested again. A delivery that the lake cannot take any more is set aside with the reason. One
- * that fails stays, and later days wait for it, because a day cannot follow a later one.
+ * that fails stays, and later days wait for it, because a day cannot follow a later one. Corrections of ingested days come last; see `corrections.ts`.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -14,11 +14,12 @@ import { isDay } from "../base/day.ts";
 import { createFolder, isNotFound, replaceFile, sha256Of } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { currentManifest } from "../lake/manifest.ts";
+import { correctedDays, ingestCorrections } from "./corrections.ts";
 import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
 import { type IngestOptions, ingest } from "./ingest.ts";
 
-/** The outcome of a waiting delivery. `published before`: by a run that could not move it. */
-export type QueueOutcome = "ingested" | "published before" | "refused";
+/** The outcome of a waiting delivery. `published before`: by a run that could not move it. `corrected`: replayed with corrections. */
+export type QueueOutcome = "ingested" | "published before" | "refused" | "corrected";
 
 export interface QueueEvent {
   readonly day: string;
@@ -52,6 +53,13 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
     hasPublished ||= event.outcome === "ingested";
     options.onDelivery({ ...event, ...(await moved(queue, event)) });
   }
+  for (const day of await correctedDays(queue)) {
+    const outcome = await ingestCorrections(lake, queue, day, options);
+    if (outcome === undefined) continue;
+    hasPublished ||= outcome.reason === undefined;
+    const event: QueueEvent = { ...outcome, outcome: outcome.reason === undefined ? "corrected" : "refused" };
+    options.onDelivery({ ...event, ...(outcome.reason === undefined ? {} : await moved(queue, event, "correcting")) });
+  }
   const others = await misnamedIn(queue);
   if (others.length === 0) return hasPublished;
   const names = others.slice(0, 10).map((name) => `"${printable(name, 40)}"`);
@@ -64,9 +72,10 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
 const misnamedIn = async (queue: string): Promise<readonly string[]> =>
   (await namesIn(queue, "waiting")).filter((name) => !isDay(name) && !/^\.|\.(?:part|partial|tmp)$/.test(name));
 
-/** Counts the deliveries of a queue that wait, and those that were refused and have not been removed since. */
+/** Counts the deliveries of a queue that wait, those with corrections included, and those that were refused and have not been removed since. */
 export const countQueue = async (queue: string): Promise<{ readonly waiting: number; readonly refused: number }> => ({
-  waiting: (await daysIn(queue, "waiting")).length + (await misnamedIn(queue)).length,
+  waiting:
+    (await daysIn(queue, "waiting")).length + (await misnamedIn(queue)).length + (await correctedDays(queue)).length,
   refused: (await daysIn(queue, "refused")).length,
 });
 
@@ -130,11 +139,15 @@ async function hashOf({ files }: Delivery): Promise<string> {
 }
 
 /** Moves a delivery to the folder of its outcome, and writes the reason of a refusal to a file next to it. */
-async function moved(queue: string, { day, outcome, reason }: QueueEvent): Promise<Pick<QueueEvent, "notMoved">> {
+async function moved(
+  queue: string,
+  { day, outcome, reason }: QueueEvent,
+  from = "waiting",
+): Promise<Pick<QueueEvent, "notMoved">> {
   const folder: Folder = outcome === "refused" ? "refused" : "ingested";
   try {
     const name = await freeName(join(queue, folder), day);
-    await rename(join(queue, "waiting", day), join(queue, folder, name));
+    await rename(join(queue, from, day), join(queue, folder, name));
     if (reason !== undefined) await writeFile(join(queue, folder, `${name}.txt`), `${reason}\n`);
     return {};
   } catch (thrown) {

@@ -233,7 +233,7 @@ export const tables = {
       feeds: "INTEGER",
       accepted_feeds: "INTEGER",
       delivery_date: "DATE",
-      /** What of a collapsed feed did, `rows` or `prices`; and what that rests on: see `ComparedFeed` and `vinsMinOf`. */
+      /** What of a collapsed feed did, `rows` or `prices`, or that it was `rejected`; and what that rests on: see `ComparedFeed` and `vinsMinOf`. */
       collapse: "VARCHAR",
       min_vins: "DOUBLE",
       known_prices: "INTEGER",

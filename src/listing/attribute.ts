@@ -86,6 +86,8 @@ export interface AttributeRow {
   readonly sort?: string;
   /** Two numbers p and q, if its value is the rounded ratio of p and q, less 1: it is sorted by the ratio. */
   readonly ratio?: readonly [p: string, q: string];
+  /** A column by which listings are sorted before its ratio, and the order of the column's values. It is known where the ratio is. */
+  readonly within?: { readonly column: string; readonly values: readonly string[] };
   /** The `kind` of its rows in `tokens`. */
   readonly kind?: string;
   /** The values of `keywords`, in the order of their bits. */

@@ -130,6 +130,8 @@ export interface ComparedFeed {
   readonly jumpedPrices?: Sql;
   /** Whether an operator has released it. */
   readonly isReleased?: Sql;
+  /** Whether an operator has rejected it. */
+  readonly isRejected?: Sql;
 }
 
 /** Returns the size below which a feed is collapsed; null if none is. */
@@ -148,12 +150,13 @@ export function collapseOf(
 }
 
 /**
- * Returns the verdict on a feed: `accepted`; `collapsed` (it is held: VINs without a row do not count as absent); or `resized` (a collapsed feed that
- * was released, or is the last of several in a row: accepted, and the dealer's usual size restarts from it).
+ * Returns the verdict on a feed: `accepted`; `collapsed` (it is held: VINs without a row do not count as absent), as a rejected feed always is; or `resized`
+ * (a collapsed feed that was released, or is the last of several in a row: accepted, and the dealer's usual size restarts from it).
  */
 export function feedVerdict(feed: ComparedFeed, thresholds: CollapseThresholds = life): Sql {
-  const { collapsedInARow, isReleased = sql`false` } = feed;
+  const { collapsedInARow, isReleased = sql`false`, isRejected = sql`false` } = feed;
   return sql`CASE
+    WHEN ${isRejected} THEN 'collapsed'
     WHEN ${collapseOf(feed, thresholds)} IS NULL THEN 'accepted'
     WHEN ${isReleased} OR ${collapsedInARow} + 1 >= ${thresholds.collapsedFeeds} THEN 'resized'
     ELSE 'collapsed' END`;

@@ -14,6 +14,9 @@ import { priceHistoryType, pricingType } from "./nested-types.ts";
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
 
+/** The ratings of a price, from the best one for a buyer on. */
+export const ratings = ["great", "good", "fair", "high"] as const;
+
 /** A text with the spelling of its vocabulary, a text as delivered, and a small whole number: searched by value. */
 const spelled = { type: "VARCHAR", feed: "spelled", search: "category" } as const;
 const plain = { type: "VARCHAR", feed: "field", search: "category" } as const;
@@ -23,21 +26,21 @@ const number = { type: "INTEGER", feed: "field", search: "number" } as const;
 
 /** Attributes of a build. Vehicles that agree in all of them share a row. */
 const builds = {
-  year: { ...small, isSortKey: true, title: "Year", shown: { facet: 7, vehicle: 1, agents: 4 } },
-  make: { ...spelled, search: "name", isSortKey: true, title: "Make", shown: { facet: 5, vehicle: 2, agents: 1 } },
-  model: { ...spelled, search: "name", isSortKey: true, title: "Model", shown: { facet: 6, vehicle: 3, agents: 2 } },
+  year: { ...small, isSortKey: true, title: "Year", shown: { facet: 9, vehicle: 1, agents: 4 } },
+  make: { ...spelled, search: "name", isSortKey: true, title: "Make", shown: { facet: 7, vehicle: 2, agents: 1 } },
+  model: { ...spelled, search: "name", isSortKey: true, title: "Model", shown: { facet: 8, vehicle: 3, agents: 2 } },
   model_code: { ...spelled },
-  trim: { ...spelled, title: "Trim", shown: { facet: 10, vehicle: 4, agents: 3 } },
+  trim: { ...spelled, title: "Trim", shown: { facet: 12, vehicle: 4, agents: 3 } },
   version: { ...spelled, title: "Version", shown: { vehicle: 5 } },
-  body_type: { ...spelled, title: "Body", shown: { facet: 4, column: 8, build: 1, agents: 5 } },
-  drivetrain: { ...spelled, title: "Drivetrain", shown: { facet: 12, column: 9, build: 7, agents: 6 } },
-  fuel_type: { ...spelled, title: "Fuel", shown: { facet: 11, column: 10, build: 4, agents: 7 } },
+  body_type: { ...spelled, title: "Body", shown: { facet: 6, column: 8, build: 1, agents: 5 } },
+  drivetrain: { ...spelled, title: "Drivetrain", shown: { facet: 14, column: 9, build: 7, agents: 6 } },
+  fuel_type: { ...spelled, title: "Fuel", shown: { facet: 13, column: 10, build: 4, agents: 7 } },
   powertrain_type: { ...spelled, title: "Powertrain", shown: { build: 5, agents: 8 } },
-  transmission: { ...spelled, title: "Transmission", shown: { facet: 13, column: 11, build: 6 } },
+  transmission: { ...spelled, title: "Transmission", shown: { facet: 15, column: 11, build: 6 } },
   engine: { ...spelled, title: "Engine", shown: { column: 12, build: 2 } },
   cylinders: { ...small, title: "Cylinders", shown: { build: 3 } },
   doors: { ...small, title: "Doors", shown: { build: 8 } },
-  seating_capacity: { ...small, title: "Seats", shown: { facet: 14, build: 9 } },
+  seating_capacity: { ...small, title: "Seats", shown: { facet: 16, build: 9 } },
   assembly_location: { ...spelled, title: "Assembled in", shown: { build: 10 } },
   assembly_country: { ...spelled },
 } as const satisfies Readonly<Record<string, SharedAttribute<"field" | "spelled">>>;
@@ -46,10 +49,10 @@ const builds = {
 const dealers = {
   dealer_id: { ...plain },
   dealer_name: { column: "name", type: "VARCHAR", feed: "field" },
-  dealer_type: { ...plain, column: "type", title: "Dealer type", shown: { facet: 16 } },
+  dealer_type: { ...plain, column: "type", title: "Dealer type", shown: { facet: 18 } },
   line1: { type: "VARCHAR", feed: "field", serve: "none" },
   city: { type: "VARCHAR", feed: "field" },
-  state: { ...spelled, title: "State", shown: { facet: 15 } },
+  state: { ...spelled, title: "State", shown: { facet: 17 } },
   postal_code: { type: "VARCHAR", feed: "rule" },
   country: { type: "VARCHAR", feed: "rule", serve: "none" },
   latitude: { type: "DOUBLE", feed: "rule" },
@@ -79,7 +82,7 @@ const listings = {
     range: "mileage",
     sort: "miles",
     title: "Miles",
-    shown: { facet: 8, column: 4, listing: 2, agents: 17 },
+    shown: { facet: 10, column: 4, listing: 2, agents: 17 },
   },
   base_msrp: { type: "INTEGER", feed: "field", title: "Base MSRP", unit: "dollars", shown: { build: 11 } },
   msrp: { ...number, feed: "rule", range: "msrp", sort: "msrp", title: "MSRP", unit: "dollars", shown: { column: 3 } },
@@ -95,10 +98,10 @@ const listings = {
   },
   exterior_color: { ...spelled, title: "Exterior", shown: { column: 13, vehicle: 6 } },
   interior_color: { ...spelled, title: "Interior", shown: { column: 14, vehicle: 7 } },
-  base_exterior_color: { ...plain, feed: "rule", title: "Color", shown: { facet: 9, agents: 12 } },
+  base_exterior_color: { ...plain, feed: "rule", title: "Color", shown: { facet: 11, agents: 12 } },
   base_interior_color: { ...plain, feed: "rule" },
   inventory_type: { ...plain, title: "Condition", shown: { facet: 1, column: 7, listing: 3, agents: 15 } },
-  availability_status: { ...plain, title: "Availability", shown: { facet: 17 } },
+  availability_status: { ...plain, title: "Availability", shown: { facet: 19 } },
   stock_number: { type: "VARCHAR", feed: "field", search: "text", title: "Stock number" },
   vdp_url: { type: "VARCHAR", feed: "field" },
   vhr_url: { type: "VARCHAR", feed: "field" },
@@ -110,7 +113,8 @@ const listings = {
     search: "tokens",
     kind: "feature",
     serve: "words",
-    shown: { agents: 13 },
+    title: "Equipment",
+    shown: { facet: 5, agents: 13 },
   },
   options_packages: { type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "option", serve: "words" },
   keywords: {
@@ -119,7 +123,8 @@ const listings = {
     search: "keywords",
     words: keywordValues,
     serve: "keywords",
-    shown: { agents: 14 },
+    title: "History",
+    shown: { facet: 3, agents: 14 },
   },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
   days_on_market: {
@@ -130,7 +135,7 @@ const listings = {
     sort: "days_on_market",
     kept: "counted",
     title: "Days on market",
-    shown: { facet: 18, column: 5 },
+    shown: { facet: 20, column: 5 },
   },
   days_seen: { type: "INTEGER", feed: "history", kept: "counted" },
   last_seen: { type: "DATE", feed: "history", serve: "none", kept: "counted" },
@@ -161,13 +166,14 @@ const listings = {
     search: "number",
     sort: "value",
     ratio: ["price", "market_value"],
+    within: { column: "value_rating", values: ratings },
     title: "To value",
     unit: "fraction",
     shown: { column: 16, listing: 5 },
   },
   /** What the value rests on: see `steps` in `valuation/rules.ts`. */
   value_step: { type: "VARCHAR", feed: "valuation" },
-  value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 3, listing: 6 } },
+  value_rating: { ...plain, feed: "valuation", title: "Price judged", shown: { facet: 4, listing: 6 } },
   /** How the price has changed since the first known one. */
   price_at_listing: { type: "INTEGER", feed: "derived", title: "First price", unit: "dollars" },
   price_drop: {
@@ -177,7 +183,7 @@ const listings = {
     sort: "price_drop",
     title: "Price drop",
     unit: "dollars",
-    shown: { facet: 19, listing: 7 },
+    shown: { facet: 21, listing: 7 },
   },
   price_drop_percent: { type: "DECIMAL(9,2)", feed: "derived", search: "number" },
   price_drops: { ...number, type: "SMALLINT", feed: "derived", range: "price_drops", title: "Price drops" },

@@ -22,23 +22,27 @@ const allFields: readonly ListingField[] = vocabulary("searchListings", "fields"
   (field) => field !== "default",
 );
 
-/** Fields that `default` does not include. */
+/** Fields that `default` does not include in an export. */
 const optInFields: readonly string[] = [...tokensNames, "pricing", ...extensionNames];
+
+/** Fields that `default` does not include in a page. */
+const optInPageFields: readonly string[] = [...optInFields, "keywords"];
 
 /** Returns the fields of a page that parameter `fields` selects, in response order. */
 export const resolveFields = (requested: readonly ListingField[]): readonly ListingField[] =>
-  fieldsAmong(allFields, requested);
+  fieldsAmong(allFields, requested, optInPageFields);
 
 /** Returns those of all fields that parameter `fields` selects. `id` and `vin` are always included. */
 export function fieldsAmong<Field extends string>(
   all: readonly Field[],
   requested: readonly (Field | "default")[],
+  optIn = optInFields,
 ): readonly Field[] {
   const isServed = (field: Field): boolean =>
     field === "id" ||
     field === "vin" ||
     requested.includes(field) ||
-    (requested.includes("default") && !optInFields.includes(field));
+    (requested.includes("default") && !optIn.includes(field));
   return all.filter(isServed);
 }
 
@@ -80,12 +84,27 @@ export function serializerOf(
   }));
   const needed = names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn);
   return {
-    columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...needed])],
+    columns: [...new Set<ServedColumn>([...keyColumns, ...needed])],
     serialize: (facts) => {
       const listing = joinedListing(facts, dimensions);
       let json = "";
       for (const { label, serialize } of labelled) json += label + serialize(listing);
       return `${json}}`;
+    },
+  };
+}
+
+/** The columns of the build and the dealer that a listing is joined with. */
+const keyColumns = ["build_key", "dealer_key"] as const;
+
+/** Returns the columns that attributes need, and the function that returns them of a row, each as JSON text. */
+export function textsOf(names: readonly AttributeName[], dimensions: Dimensions) {
+  const serializers = names.map((name) => fieldSerializer(name, dimensions));
+  return {
+    columns: [...keyColumns, ...names.filter(isListingColumn)],
+    read: (facts: JsonRow): readonly string[] => {
+      const listing = joinedListing(facts, dimensions);
+      return serializers.map((serialize) => serialize(listing));
     },
   };
 }

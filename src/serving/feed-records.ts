@@ -1,6 +1,6 @@
 /** Records of the ingests of a version's days: the tables `feeds` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
-import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { filesOfDay, rowsOfDay } from "../lake/market.ts";
@@ -83,6 +83,22 @@ export class FeedRecords {
     }));
   }
 
+  /** Returns the first rows of an issue, in order: `file`, `row`, `vin`, `dealer_id` and `value`. `field` is that of `issues`. */
+  rowsOfIssue(
+    day: string,
+    { outcome, field, reason }: Pick<IssueGroup, "outcome" | "field" | "reason">,
+    limit: number,
+  ): Promise<readonly Row[]> {
+    const files = this.filesOf("rejects", [day]);
+    return this.runQuery(
+      files,
+      sql`
+      SELECT file, "row"::DOUBLE AS "row", vin, dealer_id, "value" FROM (${rowsOfDay("rejects", files, this.folder, day)})
+      WHERE outcome = ${outcome} AND feed || '.' || field = ${field} AND reason = ${reason}
+      ORDER BY file, "row", "value" LIMIT ${integerLiteral(limit)}`,
+    );
+  }
+
   /**
    * Returns the intervals of all claims to a VIN, in the order of days: each with the columns of its table, `dealer_id`, `is_owner`, and
    * `delivered`, the attributes that its feed determines, as JSON.
@@ -137,7 +153,7 @@ export class FeedRecords {
     return this.runQuery(
       files,
       sql`
-      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, min_vins, feeds,
+      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, "collapse", vins, list_median(accepted_vins) AS usual_vins, min_vins, feeds,
              coalesce(accepted_feeds, count(*) FILTER (verdict IN ('accepted', 'resized')) OVER (PARTITION BY dealer_id ORDER BY delivery_date))::INTEGER
                AS accepted_feeds
       FROM (${rowsOfFiles("feeds", files, this.folder)})

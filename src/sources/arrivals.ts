@@ -7,7 +7,7 @@
  */
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
 import { createFolder, isNotFound, moveFile, replaceFile, sha256Of, syncToDisk } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
@@ -15,6 +15,7 @@ import { UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { sql } from "../db/sql.ts";
 import { SqliteDatabase } from "../db/sqlite.ts";
+import { lastSuperseded, supersededPath } from "../ingest/corrections.ts";
 
 /** The last content of a file at a source. */
 export interface KnownFile {
@@ -63,15 +64,14 @@ export async function incomingPath(queue: string, source: string, path: string):
   return incoming;
 }
 
-/** Moves a received file to its path in a day. Keeps another file that was there. */
+/** Moves a received file to its path in a day. Keeps another file that was there, numbered by its name. */
 export async function queueFile(queue: string, day: string, path: string, from: string, sha256: string): Promise<void> {
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
-    const kept = join(queue, "superseded", day, dirname(path));
-    await createFolder(kept);
-    const numbers = (await readdir(kept)).map((name) => Number.parseInt(name, 10) || 0);
-    await moveFile(target, join(kept, `${Math.max(0, ...numbers) + 1}-${basename(path)}`));
+    const kept = supersededPath(queue, day, path, 1 + (await lastSuperseded(queue, day, path)));
+    await createFolder(dirname(kept));
+    await moveFile(target, kept);
   }
   await moveFile(from, target);
 }

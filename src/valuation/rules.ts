@@ -3,6 +3,7 @@
  * them, and answers repeat those that they rest on.
  */
 import { integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import type { ratings } from "../listing/schema.ts";
 
 /** The share of prices below an interval, and above it. */
 const tail = 0.1;
@@ -53,8 +54,6 @@ export const rules = {
 export const steps = ["trim", "model", "body_and_age"] as const;
 export type Step = (typeof steps)[number];
 
-/** The ratings, from the best price for a buyer on. */
-export const ratings = ["great", "good", "fair", "high"] as const;
 export type Rating = (typeof ratings)[number];
 
 /**

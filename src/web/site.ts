@@ -2,50 +2,26 @@
 import type Router from "@koa/router";
 import type Koa from "koa";
 import { createRouter, type RequestState } from "../http/context.ts";
-import { consentPath } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { agentEnd, endingPage, endKey, keyEnd } from "./account/key-table.tsx";
-import { agentsPage, createVisitorKey, keysPage } from "./account/keys-page.tsx";
-import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
-import { limitsPage } from "./account/limits-page.tsx";
-import { moneyPage, setCap } from "./account/money-page.tsx";
-import { searchFeed } from "./account/search-feed.ts";
-import {
-  deleteVisitorSearch,
-  deletionPage,
-  resumeVisitorSearch,
-  saveVisitorSearch,
-  searchesPage,
-} from "./account/searches-page.tsx";
-import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
-import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
+import { accountRedirects, addAccountRoutes } from "./account/account-routes.ts";
+import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
-import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
-import { addDocsRoutes } from "./docs/docs-routes.tsx";
-import { confirmed } from "./explorer/arrival-page.tsx";
-import { comparePage } from "./explorer/compare/compare-page.tsx";
-import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
-import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
-import { exportPage, startExport } from "./explorer/export/export-page.tsx";
-import { exportFile, exportStatusPage, stopExport } from "./explorer/export/export-status.tsx";
-import { VisitorExports } from "./explorer/export/visitor-exports.ts";
-import { lookUpPage } from "./explorer/find/find-page.tsx";
-import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
-import { listingPage } from "./explorer/listing/listing-page.tsx";
-import { searchPage } from "./explorer/search/search-page.tsx";
-import { valuesPage } from "./explorer/search/values-page.tsx";
-import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
-import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
-import { auditPage } from "./operator/audit-page.tsx";
-import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.tsx";
-import { ingestDayPage, qualityDownload, qualityPage } from "./operator/ingest-page.tsx";
-import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
-import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
-import { sourcesPage } from "./operator/sources-page.tsx";
+import { addBuildRoutes } from "./build/build-routes.tsx";
+import { carPage } from "./car/car-page.tsx";
+import { dealersPage } from "./lot/dealers-page.tsx";
+import { chooseLot, lotPage } from "./lot/lot-page.tsx";
+import { marketFile, marketPage } from "./market/market-page.tsx";
+import { addOperateRoutes } from "./operate/operate-routes.ts";
+import { confirmed } from "./shell/arrival-page.tsx";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
-import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
+import { visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
+import { sendExport } from "./shop/export.tsx";
+import { lookUpPage } from "./shop/find-page.tsx";
+import { frontDoor } from "./shop/front-door.tsx";
+import { shopPage } from "./shop/shop-page.tsx";
+import { wordSuggestions } from "./shop/word-suggestions.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
@@ -57,95 +33,51 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
       await services.current.use(async ({ manifest }) => showCurrency(manifest.currency));
     return next();
   });
-  addDocsRoutes(router, services);
+  addBuildRoutes(router, services);
+  addRedirects(router);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
-  addOperatorRoutes(router, services);
+  addOperateRoutes(router, services);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
+}
+
+/** The addresses of former pages, and where they lead. */
+const redirects: readonly (readonly [from: string, to: string])[] = [
+  ["/compare", "/shop?view=table"],
+  ["/value", "/docs/findComparables"],
+  ["/export", "/shop?view=table"],
+  ["/values/:facet", "/shop"],
+  ["/docs/search", "/find"],
+  ...accountRedirects,
+];
+
+/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
+function addRedirects(router: Router<RequestState>): void {
+  for (const [from, to] of redirects)
+    router.get(from, (context) => {
+      const target = new URL(to, "http://service");
+      for (const [name, value] of new URLSearchParams(context.querystring)) target.searchParams.append(name, value);
+      context.status = 301;
+      context.redirect(`${target.pathname}${target.search}${target.hash}`);
+    });
 }
 
 /** Adds the pages of the explorer to a router. */
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
-  add("/", searchPage(services));
-  add("/values/:facet", valuesPage(services.current));
+  add("/", frontDoor(services));
+  add("/shop", shopPage(services));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
-  add("/listings/:listing_id", listingPage(services));
-  add("/dealers", dealersPage(services));
-  add("/dealers/:dealer_id", dealerPage(services.current));
-  add("/compare", comparePage(services));
-  const exports = new VisitorExports(services);
-  add("/export", exportPage(services, exports));
-  router.post("/export", visitorForm(services, startExport(services, exports)));
-  add("/export/:id", exportStatusPage(exports));
-  router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
-  router.get("/export/:id/file", exportFile(services, exports));
-}
-
-/** Adds the pages and forms of an account to a router. */
-function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addSearchRoutes(router, services);
-  if (services.accounts.isOpen) return;
-  addSignInRoutes(router, services);
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard", page(moneyPage(services)));
-  router.post("/dashboard/cap", visitorForm(services, setCap(services)));
-  router.get("/dashboard/keys", page(keysPage(services)));
-  router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/dashboard/agents", page(agentsPage(services)));
-  for (const end of [keyEnd, agentEnd]) {
-    router.get(`${end.path}/:keyId/${end.verb}`, page(endingPage(services, end)));
-    router.post(`${end.path}/:keyId/${end.verb}`, visitorForm(services, endKey(services, end)));
-  }
-  router.get(`${consentPath}/:id`, page(consentPage(services)));
-  router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
-  router.get("/dashboard/ledger", page(ledgerPage(services)));
-  router.get("/dashboard/ledger.csv", ledgerCsv(services));
-  router.get("/dashboard/limits", page(limitsPage(services)));
-  router.get("/dashboard/settings", page(settingsPage(services)));
-  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
-}
-
-/** Adds the pages, forms and feeds of saved searches to a router. */
-function addSearchRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
-  router.get("/dashboard/searches", page(searchesPage(services)));
-  router.post("/dashboard/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.get("/dashboard/searches/:searchId/delete", page(deletionPage(services)));
-  router.post("/dashboard/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
-  router.post("/dashboard/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
-  router.get("/feeds/:feed", searchFeed(services));
-}
-
-/** Adds the pages and forms of operators to a router. */
-function addOperatorRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addOperatorPage(router, services, ["/operator", deliveriesPage(services)]);
-  addOperatorForm(router, services, ["/operator/release", releaseFeedByForm(services)]);
-  addOperatorPage(router, services, ["/operator/sources", sourcesPage(services)]);
-  addOperatorPage(router, services, ["/operator/service", servicePage(services)]);
-  addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
-  addOperatorForm(router, services, ["/operator/accounts", createAccountByForm(services)]);
-  addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
-  addOperatorPage(router, services, ["/operator/accounts/:accountId/:form", confirmationPage(services)]);
-  addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
-  addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
-  router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));
-  // It loads the modules that read feeds and sources, which a service does not need.
-  const newFeed = () => import("./operator/new-feed-page.tsx");
-  addOperatorPage(router, services, ["/operator/feeds", async (visit) => (await newFeed()).uploadPage(visit)]);
-  addOperatorForm(
-    router,
-    services,
-    ["/operator/feeds", async (form) => (await newFeed()).mapByForm(services)(form)],
-    uploadBytesMax,
-  );
-  addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
-  addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
-  addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);
-  addOperatorForm(router, services, ["/operator/accounts/:accountId/:form", changeAccountByForm(services)]);
-  addMissingOperatorPages(router, services);
+  add("/listings/:listing_id", carPage(services));
+  add("/dealers", dealersPage);
+  add("/dealers/:dealer_id", lotPage);
+  router.post("/dealers/:dealer_id", visitorForm(services, chooseLot));
+  add("/market", marketPage(services));
+  router.get("/market.csv", marketFile(services, "csv"));
+  router.get("/market.parquet", marketFile(services, "parquet"));
+  router.post("/export", visitorForm(services, sendExport(services)));
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatUsd, parseUsd } from "../../src/accounts/money.ts";
-import { billingState, refuseForBilling, shortfall } from "../../src/accounts/policy/billing-state.ts";
+import { billingState, refuseForBilling, shortfall, shownState } from "../../src/accounts/policy/billing-state.ts";
 import { parseCaseTable } from "../support/case-table.ts";
 import { Chance } from "../support/chance.ts";
 
@@ -75,22 +75,41 @@ for (const { state, balance, "low below": low, "billing state": expected } of st
   });
 }
 
+const shown = parseCaseTable(
+  ["state", "balance", "charged", "is shown as"],
+  `
+  state     | balance | charged | is shown as
+  active    | 5       | never   | new
+  active    | 0       | never   | new
+  suspended | 5       | never   | suspended
+  active    | 4.998   | once    | low_balance
+  active    | 0       | once    | exhausted
+`,
+);
+
+for (const { state, balance, charged, "is shown as": expected } of shown)
+  test(`an account that is ${state} with ${balance} USD and was charged ${charged} is shown as ${expected}`, () => {
+    assert.ok(state === "active" || state === "suspended");
+    const isNew = charged === "never";
+    assert.equal(shownState({ state, balanceMicros: micros(balance), lowBalanceMicros: 5_000_000, isNew }), expected);
+  });
+
 const payments = parseCaseTable(
   ["state", "balance", "spent", "cap", "price", "comes to"],
   `
   state     | balance  | spent  | cap  | price | comes to
   active    | 1        | 0      | none | 0.002 | paid
   active    | 0.002    | 0      | none | 0.002 | paid
-  active    | 0.001999 | 0      | none | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001999 USD.
-  active    | 0        | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is 0.00 USD.
-  active    | -3       | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is -3.00 USD.
-  suspended | 1        | 0      | none | 0.002 | billing_state_blocked suspended.
-  suspended | 1        | 9      | 1    | 0.002 | billing_state_blocked suspended.
+  active    | 0.001999 | 0      | none | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001999 USD. Ask the operator of this service for credit.
+  active    | 0        | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is 0.00 USD. Ask the operator of this service for credit.
+  active    | -3       | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is -3.00 USD. Ask the operator of this service for credit.
+  suspended | 1        | 0      | none | 0.002 | billing_state_blocked suspended. Ask the operator of this service to reactivate the account.
+  suspended | 1        | 9      | 1    | 0.002 | billing_state_blocked suspended. Ask the operator of this service to reactivate the account.
   active    | 1        | 9.998  | 10   | 0.002 | paid
   active    | 1        | 9.9981 | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
   active    | 1        | 10     | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
   active    | 1        | 0      | 0    | 0.002 | monthly_spend_cap_exceeded 0.00
-  active    | 0.001    | 10     | 10   | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001 USD.
+  active    | 0.001    | 10     | 10   | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001 USD. Ask the operator of this service for credit.
 `,
 );
 

@@ -9,8 +9,10 @@ import {
   adjustBalance,
   confirmCredit,
   listEntries,
+  refundCharge,
   reverseCredit,
 } from "../../src/accounts/ledger/ledger.ts";
+import { listRevenue, type RevenueRow, revenueDaysMax, sumRevenue } from "../../src/accounts/ledger/revenue.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
@@ -286,5 +288,83 @@ testOnBothEngines(
       const found = listEntryPage(database, { accountId, before: null, limit: 100, ...filter });
       assert.deepEqual(found, expected, JSON.stringify(filter));
     }
+  },
+);
+
+testOnBothEngines(
+  "revenue is the charges of a period by day, class and account beside an earlier one",
+  async (t, engine) => {
+    const ledger = await createLedger(t, engine);
+    const { database, accountId } = ledger;
+    const other = createAccount(database, { email: "c@d.example", tier: 1, atMs });
+    const { keyId } = createKey(database, { accountId: other, scopes, atMs });
+    const idle = createAccount(database, { email: "e@f.example", tier: 1, atMs });
+    const monthAgo = atMs - 30 * msPerDay;
+    for (const account of [accountId, other])
+      addCredit(database, { ...paidCredit, accountId: account, micros: 10_000_000, atMs: monthAgo });
+    const free = { accountId: idle, kind: "promotional", micros: 5_000_000, isConfirmed: false, atMs } as const;
+    addCredit(database, free);
+    const ofOther = { ...searchCharge(ledger, "o1"), accountId: other, keyId };
+    const charges = [
+      { ...searchCharge(ledger, "b1"), atMs: monthAgo },
+      searchCharge(ledger, "c1"),
+      { ...searchCharge(ledger, "c2"), usageClass: "trend_series" },
+      { ...ofOther, atMs: atMs - msPerDay },
+      { ...ofOther, chargeId: "o2", usageClass: "sql_statement", units: 3 },
+      { ...ofOther, chargeId: "o3" },
+    ] as const;
+    for (const charge of charges) assert.equal(postCharge(database, charge), undefined);
+    refundCharge(database, "o3");
+    reverseCredit(database, addCredit(database, { ...paidCredit, accountId: other, micros: 7 }), atMs);
+
+    const period = { startDate: "2026-11-01", endDate: "2026-11-19" };
+    const before = { startDate: "2026-10-01", endDate: "2026-10-20" };
+    const { accounts, ...sums } = sumRevenue(database, { period, before, accountsMax: 1 });
+    assert.deepEqual(sums, {
+      total: { micros: 54_000, beforeMicros: 2_000 },
+      days: [
+        { date: "2026-10-20", requests: 1, micros: 2_000 },
+        { date: "2026-11-18", requests: 1, micros: 2_000 },
+        { date: "2026-11-19", requests: 3, micros: 52_000 },
+      ],
+      classes: [
+        { usageClass: "sql_statement", micros: 30_000, beforeMicros: 0 },
+        { usageClass: "trend_series", micros: 20_000, beforeMicros: 0 },
+        { usageClass: "listing_search", micros: 4_000, beforeMicros: 2_000 },
+      ],
+      accountCount: 2,
+      credits: [
+        { date: "2026-10-20", kind: "paid", micros: 20_000_000 },
+        { date: "2026-11-19", kind: "chargeback_reversal", micros: -7 },
+        { date: "2026-11-19", kind: "paid", micros: 7 },
+        { date: "2026-11-19", kind: "promotional", micros: 5_000_000 },
+      ],
+    });
+    assert.deepEqual(
+      accounts.map(({ account, ...charged }) => [account.email, account.isNew, charged]),
+      [["c@d.example", false, { micros: 32_000, beforeMicros: 0 }]],
+    );
+    assert.equal(getAccount(database, idle, month).isNew, true);
+
+    const rows: RevenueRow[] = [];
+    for (let page: readonly RevenueRow[] = []; rows.length === 0 || page.length > 0; rows.push(...page))
+      page = listRevenue(database, { range: period, after: rows.at(-1) ?? null, limit: 2 });
+    assert.deepEqual(
+      rows.map(({ email, date, usageClass, requests, micros }) => [email, date, usageClass, requests, micros]).sort(),
+      [
+        ["a@b.example", "2026-11-19", "listing_search", 1, 2_000],
+        ["a@b.example", "2026-11-19", "trend_series", 1, 20_000],
+        ["c@d.example", "2026-11-18", "listing_search", 1, 2_000],
+        ["c@d.example", "2026-11-19", "sql_statement", 1, 30_000],
+      ],
+    );
+    const none = { startDate: "2025-01-01", endDate: "2025-01-31" };
+    const { total, accountCount } = sumRevenue(database, { period: none, before: none, accountsMax: 9 });
+    assert.deepEqual([total, accountCount], [{ micros: 0, beforeMicros: 0 }, 0]);
+    for (const endDate of ["2024-12-31", "2026-02-05"])
+      assert.throws(
+        () => listRevenue(database, { range: { ...none, endDate }, after: null, limit: 1 }),
+        new RegExp(`to ${endDate}: expected from 1 to ${revenueDaysMax} days`),
+      );
   },
 );

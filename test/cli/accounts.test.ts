@@ -32,6 +32,8 @@ async function createKeyedAccount(): Promise<{ account: readonly string[]; key: 
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
   assert.match(String(invitation_url), /^http:\/\/127\.0\.0\.1:8080\/invitation\?token=[\w-]{43}$/);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
+  const invited = await runJson("accounts", "invite", "--account", account_id, "--sign-in", "--port", "25001");
+  assert.match(String(invited.sign_in_url), /^http:\/\/127\.0\.0\.1:25001\/sign-?in\?token=/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
   const newKey = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read", "--name", "sync");
@@ -167,6 +169,22 @@ describe("a command that cannot run", () => {
       assert.match(err, says);
     });
   }
+
+  test("an account starts with the promotional credit that its creation names, and without one by default", async () => {
+    for (const [args, balance, state, credits] of [
+      [["--credit", "5"], "5.00", "active", 1],
+      [[], "0.00", "exhausted", 0],
+    ] as const) {
+      const { account_id } = await runJson("accounts", "create", "--email", "new@dealers.example", ...args);
+      const account = ["--account", String(account_id)];
+      const { balance_usd, billing_state } = await runJson("accounts", "show", ...account);
+      assert.deepEqual([balance_usd, billing_state], [balance, state]);
+      const listed: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
+      assert.ok(Array.isArray(listed) && listed.length === credits);
+      if (credits > 0) assert.deepEqual([listed[0].kind, listed[0].note], ["promotional", "starting credit"]);
+    }
+    await run("ledger", "verify");
+  });
 
   test("explains why in one line: only accounts create creates a missing accounts file", async () => {
     const none = join(folder, "none.db");

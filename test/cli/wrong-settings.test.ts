@@ -28,6 +28,7 @@ const free = new Set([
     "--note",
     "--reference",
     "--name",
+    "--file",
   ],
   ...["dealer", "day", "query", "parameters", "key-id", "credit-id", "source", "target"],
 ]);

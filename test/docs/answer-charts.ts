@@ -1,14 +1,14 @@
 /** The charts of docs/analysts.md, each drawn from the answer above it: the rows of a CSV, by the name in the flag `chart=<name>`. */
 import { areaY, type PlotOptions } from "@observablehq/plot";
-import { type Chart, chartColors } from "../../bench/report/svg-chart.ts";
+import { type BarChart, chartColors } from "../../bench/report/svg-chart.ts";
 import { bars, type ChartPoint, type LabeledValue, legendOf, lines, scatter, wholeDollars } from "./chart-forms.ts";
 
 /** A row of an answer. Columns without a value are empty. */
 export type AnswerRow = Readonly<Record<string, string>>;
 
-type AnswerChart = (rows: readonly AnswerRow[]) => Chart;
+type AnswerChart = (rows: readonly AnswerRow[]) => BarChart;
 
-const size = (panelHeight: number): Pick<Chart, "panelWidth" | "panelHeight"> => ({ panelWidth: 648, panelHeight });
+const size = (panelHeight: number): Pick<BarChart, "panelWidth" | "panelHeight"> => ({ panelWidth: 648, panelHeight });
 const heightOfBars = (count: number): number => 48 + 22 * count;
 
 function numberOf(row: AnswerRow, column: string): number {
@@ -34,7 +34,7 @@ const measuredValues = (rows: readonly AnswerRow[], sample: number): readonly La
 const labeled = (rows: readonly AnswerRow[], label: string, value: string): readonly LabeledValue[] =>
   rows.map((row) => ({ label: row[label] ?? "", value: numberOf(row, value) }));
 
-function priceByDay(rows: readonly AnswerRow[]): Chart {
+function priceByDay(rows: readonly AnswerRow[]): BarChart {
   const high = trendPoints(rows, "price.p75", "");
   const band = trendPoints(rows, "price.p25", "").map(({ x, y }, index) => ({ x, low: y, high: high[index]?.y }));
   const area = areaY(band, { x: "x", y1: "low", y2: "high", fill: chartColors.orange, fillOpacity: 0.18 });
@@ -49,7 +49,7 @@ function priceByDay(rows: readonly AnswerRow[]): Chart {
 
 const flowNames = { new_listings: "new listings", sold: "sold", price_drops: "price cuts" } as const;
 
-function flowsByDay(rows: readonly AnswerRow[]): Chart {
+function flowsByDay(rows: readonly AnswerRow[]): BarChart {
   const points = Object.entries(flowNames).flatMap(([metric, name]) => trendPoints(rows, metric, name));
   return {
     title: "What happens to Fords each day",
@@ -60,7 +60,7 @@ function flowsByDay(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function discountByMake(rows: readonly AnswerRow[]): Chart {
+function discountByMake(rows: readonly AnswerRow[]): BarChart {
   const makes = measuredValues(rows, 10).map(({ label, value }) => ({ label, value: -100 * value }));
   return {
     title: "Value lost by vehicles of model year 2024",
@@ -72,7 +72,7 @@ function discountByMake(rows: readonly AnswerRow[]): Chart {
 
 const powertrainNames: Readonly<Record<string, string>> = { BEV: "electric", HEV: "hybrid", ICE: "combustion" };
 
-function valueByAge(rows: readonly AnswerRow[]): Chart {
+function valueByAge(rows: readonly AnswerRow[]): BarChart {
   const points = rows.map((row) => ({
     series: powertrainNames[row.powertrain_type ?? ""] ?? "",
     x: numberOf(row, "age"),
@@ -88,7 +88,7 @@ function valueByAge(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function daysOnMarket(rows: readonly AnswerRow[]): Chart {
+function daysOnMarket(rows: readonly AnswerRow[]): BarChart {
   const makes = measuredValues(rows, 30);
   return {
     title: "How long new SUVs have been on the market",
@@ -98,7 +98,7 @@ function daysOnMarket(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function priceCuts(rows: readonly AnswerRow[]): Chart {
+function priceCuts(rows: readonly AnswerRow[]): BarChart {
   const dealers = labeled(rows, "dealer", "cuts_per_100");
   return {
     title: "Dealers that cut prices most",
@@ -108,7 +108,7 @@ function priceCuts(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function cheapestStates(rows: readonly AnswerRow[]): Chart {
+function cheapestStates(rows: readonly AnswerRow[]): BarChart {
   const isFirst = (row: AnswerRow): boolean => rows.find(({ model }) => model === row.model) === row;
   const barsOfStates = rows.map((row) => ({
     label: `${row.model} in ${row.state}`,
@@ -123,7 +123,7 @@ function cheapestStates(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function electricByState(rows: readonly AnswerRow[]): Chart {
+function electricByState(rows: readonly AnswerRow[]): BarChart {
   const states = labeled(rows, "state", "percent_electric");
   return {
     title: "Share of electric vehicles by state",
@@ -143,7 +143,7 @@ const yearGroups = [
 
 const thousands = (value: number): string => (value === 0 ? "0" : `${value / 1000}k`);
 
-function priceByMiles(rows: readonly AnswerRow[]): Chart {
+function priceByMiles(rows: readonly AnswerRow[]): BarChart {
   const known = rows.filter((row) => row.price !== "" && row.miles !== "" && row.year !== "");
   const points = yearGroups.flatMap(({ name, from }, index) => {
     const end = yearGroups[index - 1]?.from ?? Number.POSITIVE_INFINITY;
@@ -160,7 +160,7 @@ function priceByMiles(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-function thenAndNow(rows: readonly AnswerRow[]): Chart {
+function thenAndNow(rows: readonly AnswerRow[]): BarChart {
   const makes = labeled(rows, "make", "percent_change");
   return {
     title: "Active listings on November 19, 2026, against November 10",

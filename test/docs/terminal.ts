@@ -103,8 +103,11 @@ export class Terminal {
     this.service = await startServing(this.scope, [name, ...located], { env });
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
-    const [, demoKey] = /export KEY=(cq_live_[\w-]+)/.exec(out) ?? [];
-    this.env = { KEY: demoKey ?? this.service.customer.key, ...(demoKey === undefined ? this.env : without(this.env)) };
+    const [, demoKey] = /export CARQUET_KEY=(cq_live_[\w-]+)/.exec(out) ?? [];
+    this.env = {
+      CARQUET_KEY: demoKey ?? this.service.customer.key,
+      ...(demoKey === undefined ? this.env : without(this.env)),
+    };
     return { code: 0, out, err: "", statuses: [] };
   }
 
@@ -121,7 +124,7 @@ export class Terminal {
 }
 
 /** A shell's variables without the key of a service before. */
-function without({ KEY: _, ...env }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function without({ CARQUET_KEY: _, ...env }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return env;
 }
 

@@ -142,7 +142,7 @@ test("forms take them as fields", async () => {
   for (const { path } of routes.filter(({ methods }) => methods.includes("POST"))) {
     if (/^\/(v1|oauth|mcp)/.test(path)) continue;
     const cookie = await operatorCookie();
-    const page = await (await fetch(`${url}/dashboard`, { headers: { Cookie: cookie } })).text();
+    const page = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
     const names = [...words, ..."name query url key scopes day dealer facet format amount action decision".split(" ")];
     const fields = Object.fromEntries(names.map((name) => [name, "constructor"]));
     const form = { ...fields, csrf_token: csrfTokenIn(page) };

@@ -77,8 +77,10 @@ test("operations, pages and agents need no key, and no response speaks of money 
       },
     ],
     ["/"],
-    ["/dashboard/searches"],
-    ["/operator/accounts"],
+    ["/account"],
+    ["/operate"],
+    ["/operate/service"],
+    ["/operate/log"],
   ];
   for (const [path, sent] of requests) {
     const { status, headers, text } = await send(path, sent);
@@ -97,7 +99,15 @@ test("operations, pages and agents need no key, and no response speaks of money 
   }
   for (const path of ["/oauth/authorize", "/.well-known/oauth-authorization-server"])
     assert.equal((await send(path)).status, 404, path);
-  for (const path of ["/dashboard", "/dashboard/keys", "/sign-in"]) assert.equal((await send(path)).status, 404, path);
+  for (const path of [
+    "/operate/accounts",
+    "/operate/revenue",
+    "/operate/revenue.csv",
+    "/account/charges.csv",
+    "/account/keys/x/revoke",
+    "/sign-in",
+  ])
+    assert.equal((await send(path)).status, 404, path);
   inAccountsFile(accounts, (database) => {
     const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");
     assert.ok(local);

@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSearch } from "../../src/accounts/administration/saved-searches.ts";
-import { isObject, textIn } from "../../src/base/json.ts";
+import { isObject } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
-import { sql } from "../../src/db/sql.ts";
 import { tools } from "../../src/mcp/tools.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -33,8 +32,9 @@ const routes = [
   ),
 ].filter((route) => route.includes("/:") && !route.startsWith("HEAD "));
 
-/** What everybody may read: vehicles, dealers, and the values and days of the market. */
+/** What everybody may read: vehicles, dealers, and the values and days of the market. Any account can choose any dealer as its lot. */
 const isPublic = (route: string): boolean =>
+  route === "POST /dealers/:dealer_id" ||
   /^GET \/(v1\/)?(listings|vins|dealers|values)\/:(listing_id|vin|dealer_id|facet)(\/(comparables|evidence|dealer-fit|fit|listings))?$/.test(
     route,
   );
@@ -43,7 +43,7 @@ async function browserOf(accountId: string) {
   const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
   const open = (path: string): Promise<Response> =>
     fetch(`${url}${path}`, { headers: { Cookie: cookie }, redirect: "manual" });
-  const csrf_token = csrfTokenIn(await (await open("/dashboard")).text());
+  const csrf_token = csrfTokenIn(await (await open("/account")).text());
   const send = (path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> =>
     sendForm(url, path, { csrf_token, ...fields }, { cookie });
   return { open, send };
@@ -68,15 +68,10 @@ async function save(customer: typeof owner): Promise<Saved> {
 
 const saved = await save(owner);
 const savedByOther = await save(other);
-const exported = await own.send("/export", { make: "Toyota", format: "csv" });
 const agent = await connectClient(client, "Agent");
-const grantId = inAccountsFile(accounts, (database) =>
-  textIn(database.all(sql`SELECT key_id FROM keys WHERE client_id IS NOT NULL`)[0], "key_id"),
-);
 const waitingClient = new OAuthClient(client);
 const waiting = await waitingClient.request({ clientId: String((await registerClient(url)).client_id) });
 
-const exportId = exported.headers.get("Location")?.split("/").at(-1) ?? "";
 const consentId = waiting.headers.get("Location")?.split("/").at(-1) ?? "";
 const [signature = ""] = savedByOther.feed_url.split(".").slice(-1);
 
@@ -84,18 +79,14 @@ const [signature = ""] = savedByOther.feed_url.split(".").slice(-1);
 const resources: Readonly<Record<string, string>> = {
   "DELETE /v1/searches/:search_id": saved.search_id,
   "POST /v1/searches/:search_id/resume": saved.search_id,
-  "GET /dashboard/searches/:searchId/delete": saved.search_id,
-  "POST /dashboard/searches/:searchId/delete": saved.search_id,
-  "POST /dashboard/searches/:searchId/resume": saved.search_id,
+  "POST /v1/searches/:search_id/rotate": saved.search_id,
+  "GET /account/searches/:searchId/delete": saved.search_id,
+  "POST /account/searches/:searchId/delete": saved.search_id,
+  "POST /account/searches/:searchId/resume": saved.search_id,
   // The address of a feed is its key: that of one search opens no other.
   "GET /feeds/:feed": `${saved.search_id}.${signature}`,
-  "GET /export/:id": exportId,
-  "POST /export/:id/stop": exportId,
-  "GET /export/:id/file": exportId,
-  "GET /dashboard/keys/:keyId/revoke": owner.keyId,
-  "POST /dashboard/keys/:keyId/revoke": owner.keyId,
-  "GET /dashboard/agents/:keyId/disconnect": grantId,
-  "POST /dashboard/agents/:keyId/disconnect": grantId,
+  "GET /account/keys/:keyId/revoke": owner.keyId,
+  "POST /account/keys/:keyId/revoke": owner.keyId,
   "GET /oauth/consent/:id": consentId,
   "POST /oauth/consent/:id": consentId,
   "GET /oauth/authorize/:id": consentId,
@@ -105,7 +96,7 @@ test("another account finds no resource, on any route with an id", async () => {
   for (const id of Object.values(resources)) assert.match(id, /^[\w.-]{8,}$/);
   for (const route of routes.filter((one) => !isPublic(one))) {
     const [method = "", template = ""] = route.split(" ");
-    const isOperators = template.startsWith("/operator/");
+    const isOperators = template.startsWith("/operate/");
     const id = isOperators ? owner.accountId : resources[route];
     assert.ok(id !== undefined, `${route}: expected a row, or that everybody may read it`);
     const path = template.replaceAll(/:\w+/g, id);
@@ -163,7 +154,7 @@ test("an account has at most 100 saved searches, over HTTP and on pages", async 
   assert.equal(refused.status, 400, "the 101st");
   assert.match(await refused.text(), /at most 100 saved searches of an account/);
   const browser = await browserOf(accountId);
-  const form = await browser.send("/dashboard/searches", { name: "all", query: "" });
+  const form = await browser.send("/account/searches", { name: "all", query: "" });
   assert.match(await form.text(), /100 saved searches/);
   assert.equal(form.status, 400);
 });

@@ -1,6 +1,6 @@
 /** Decides which feeds are accepted: a feed far smaller than the dealer's usual ones is collapsed. */
 
-export type Verdict = "accepted" | "collapsed";
+export type FeedVerdict = "accepted" | "collapsed";
 
 /** The oracle's record of a dealer's feeds. */
 export interface DealerHistory {
@@ -10,8 +10,8 @@ export interface DealerHistory {
   readonly collapsedInARow: number;
 }
 
-export interface FeedJudgement {
-  readonly verdict: Verdict;
+export interface DayVerdict {
+  readonly verdict: FeedVerdict;
   readonly history: DealerHistory;
 }
 
@@ -19,7 +19,7 @@ const sizesMax = 7;
 const collapsedMax = 7;
 
 /** Returns the verdict on a delivery of this size, and the updated history. */
-export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): FeedJudgement {
+export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): DayVerdict {
   const sizes = before?.sizes ?? [];
   if (sizes.length === 0 || size >= 0.5 * medianOf(sizes)) {
     const recentSizes = [...sizes, size].slice(-sizesMax);

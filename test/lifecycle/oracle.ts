@@ -5,8 +5,8 @@
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
 import { type OracleClaim, ownersClaim } from "./attribution.ts";
-import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./feed-verdict.ts";
-import { daysBetween, midnightOf, type Sighting, sightingsOf, textOf } from "./sightings.ts";
+import { type DayVerdict, type DealerHistory, type FeedVerdict, judgeFeed } from "./feed-verdict.ts";
+import { cellText, daysBetween, midnightOf, type Sighting, sightingsOf } from "./sightings.ts";
 
 const silentAfterDays = 7;
 const endedAfterDays = 90;
@@ -44,7 +44,7 @@ export interface OracleListing {
 /** The state at the end of a day. */
 export interface OracleDay {
   readonly day: string;
-  readonly verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly size: number }>;
+  readonly verdicts: ReadonlyMap<string, { readonly verdict: FeedVerdict; readonly size: number }>;
   readonly history: ReadonlyMap<string, DealerHistory>;
   readonly claims: readonly (OracleClaim & { readonly isOwner: boolean })[];
   readonly active: readonly OracleListing[];
@@ -67,11 +67,11 @@ export class LifecycleOracle {
   /** Advances to a day with a folder, and returns its state; days without a folder are skipped. */
   advance(day: string, feeds: Feeds): OracleDay {
     for (const row of feeds.dealers ?? []) {
-      this.#makes.set(textOf(row, "dealer_id"), textOf(row, "makes").split("|"));
+      this.#makes.set(cellText(row, "dealer_id"), cellText(row, "makes").split("|"));
     }
     const delivered = sightingsOf(day, feeds, this.#isFirstDay);
     this.#isFirstDay = false;
-    const judged = new Map<string, FeedJudgement>();
+    const judged = new Map<string, DayVerdict>();
     for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
     for (const [dealer, { history }] of judged) this.#history.set(dealer, history);
 

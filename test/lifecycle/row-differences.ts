@@ -85,11 +85,11 @@ class LakeComparison {
     const columns = Object.keys({ ...lakeRow, ...expected });
     const differing = columns.filter((column) => !isDeepStrictEqual(lakeRow?.[column], expected?.[column]));
     const isOneSided = lakeRow === undefined || expected === undefined;
-    const textOf = (row: Row | undefined): string =>
+    const cellText = (row: Row | undefined): string =>
       row === undefined
         ? "none"
         : JSON.stringify(isOneSided ? row : Object.fromEntries(differing.map((column) => [column, row[column]])));
-    this.add(`${what}: lake ${textOf(lakeRow)}, expected ${textOf(expected)}`);
+    this.add(`${what}: lake ${cellText(lakeRow)}, expected ${cellText(expected)}`);
   }
 }
 

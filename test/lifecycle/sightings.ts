@@ -26,7 +26,7 @@ export function sightingsOf(
     delivered.set(dealer, cars);
     return cars;
   };
-  for (const row of feeds.deliveries ?? []) feedOf(textOf(row, "dealer_id"));
+  for (const row of feeds.deliveries ?? []) feedOf(cellText(row, "dealer_id"));
   for (const row of feeds.inventory ?? []) {
     const sighting = sightingOf(day, row, isFirstDay);
     feedOf(sighting.dealer).set(sighting.vin, sighting);
@@ -35,20 +35,20 @@ export function sightingsOf(
 }
 
 function sightingOf(day: string, row: FeedRow, isFirstDay: boolean): Sighting {
-  const observed = textOf(row, "observed_at");
+  const observed = cellText(row, "observed_at");
   return {
-    vin: textOf(row, "vin").trim().toUpperCase(),
-    dealer: textOf(row, "dealer_id"),
+    vin: cellText(row, "vin").trim().toUpperCase(),
+    dealer: cellText(row, "dealer_id"),
     observedAt: observed === "" ? midnightOf(day) : observedOn(day, timestampOf(observed), isFirstDay),
-    price: Number(textOf(row, "price")) || null,
-    miles: textOf(row, "miles") === "" ? null : Number(textOf(row, "miles")),
-    make: textOf(row, "make"),
+    price: Number(cellText(row, "price")) || null,
+    miles: cellText(row, "miles") === "" ? null : Number(cellText(row, "miles")),
+    make: cellText(row, "make"),
     isNew: row.inventory_type === "new",
-    hasPhotos: textOf(row, "photo_urls") !== "",
+    hasPhotos: cellText(row, "photo_urls") !== "",
   };
 }
 
-export const textOf = (row: FeedRow, column: string): string => String(row[column] ?? "");
+export const cellText = (row: FeedRow, column: string): string => String(row[column] ?? "");
 
 export const midnightOf = (day: string): string => `${day} 00:00:00`;
 

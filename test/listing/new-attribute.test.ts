@@ -165,8 +165,8 @@ test("new attributes are read, served, filtered, sorted, counted and measured", 
 test("a new attribute is shown where its row says", { skip: skipInShortRun }, async () => {
   const compiled = await compiledCopy();
   const program = `
-    import { facetDefinitions } from "${compiled}/src/web/explorer/facets.js";
-    import { columnDefinitions } from "${compiled}/src/web/explorer/listing-fields.js";
+    import { facetDefinitions } from "${compiled}/src/web/shop/facets.js";
+    import { columnDefinitions } from "${compiled}/src/web/shop/columns.js";
     import { tools } from "${compiled}/src/mcp/tools.js";
     const columns = columnDefinitions.map(({ title, value }) => [title, value({ battery_kwh: 57.5, city: "" }, {})]);
     console.log(JSON.stringify({ facets: facetDefinitions, columns, parameters: tools[0].parameters }));`;

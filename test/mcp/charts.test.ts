@@ -66,14 +66,17 @@ test("the page draws the results of tools", { skip: skipWithoutBrowser }, async 
     return frame;
   };
   const bars = await show("count_facets", { facets: ["make"] });
-  assert.ok((await bars.locator("rect.bar").count()) > 5);
+  assert.ok((await bars.locator("svg.meter rect").count()) > 5);
   const lines = await show("trends", {
     metric: ["count", "price.median"],
     facet: ["make"],
     facet_limit: 3,
     interval: "day",
   });
-  assert.deepEqual([await lines.locator("figure").count(), await lines.locator("path.line").count()], [2, 6]);
+  assert.deepEqual(
+    [await lines.locator("figure").count(), await lines.locator("svg.wide path[fill='none']").count()],
+    [2, 6],
+  );
   assert.ok(Number(await tab.evaluate("Math.max(...heights)")) > 200);
   assert.deepEqual(faults, []);
 });

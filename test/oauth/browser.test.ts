@@ -126,18 +126,18 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   const answer = await client.callTool({ name: "search_listings", arguments: { limit: 1 } });
   assert.equal(answer.isError ?? false, false);
 
-  await page.goto(`${url}/dashboard/agents`);
-  const row = page.getByRole("row").filter({ hasText: "Claude (OAuth)" });
+  await page.goto(`${url}/account`);
+  const row = page.locator("#keys").getByRole("row").filter({ hasText: "Claude (OAuth)" });
   await row.waitFor();
   await eventually("its use is seen", async () => {
     await page.reload();
     return !((await row.textContent()) ?? "").includes("never");
   });
   await assertAccessible(page);
-  await page.goto(`${url}/dashboard/ledger`);
+  await page.goto(`${url}/account`);
   await page.getByRole("row").filter({ hasText: "Listing search" }).first().waitFor();
 
-  await page.goto(`${url}/dashboard/agents`);
+  await page.goto(`${url}/account`);
   await row.getByRole("link", { name: "Disconnect" }).click();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Disconnect the agent" }).click();

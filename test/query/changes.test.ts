@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
+import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation } from "../../src/contract/document.ts";
 import { join as joinSql, sql } from "../../src/db/sql.ts";
@@ -32,12 +33,12 @@ import { startService } from "../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { openVersion } from "../support/versions.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
 const [cars, randomQueries] = extentOf([80, 1], [600, 40]);
 const extent = { seed: 20261127, days: 4, cars };
 const replayedFeeds = 2;
-/** Changes are read from the tables. */
+/** Without serving files, changes are read from the tables. The last version has some. */
 const noServingFiles = { hasServingFiles: false };
 
 /** Every day in a version; then the last days again, from feeds without some cars and with other prices; then one more day. */
@@ -55,7 +56,7 @@ for (const { day, feeds: ofDay } of days.slice(-replayedFeeds)) {
 const replayFrom = days.at(-replayedFeeds)?.day ?? "";
 await ingestPath(lake, corrected, { ...noServingFiles, replayFrom });
 const nextDay = plusDays(days.at(-1)?.day ?? "", 1);
-await ingestPath(lake, await writeFeeds(join(corrected, "next"), nextDay, days.at(-1)?.feeds ?? {}), noServingFiles);
+await ingestPath(lake, await writeFeeds(join(corrected, "next"), nextDay, days.at(-1)?.feeds ?? {}));
 
 const versions = [...(await versionsIn(lake))].sort(compareVersions);
 const newest = await readInventory(lake, [nextDay]);
@@ -117,9 +118,25 @@ test("the changes between two versions are those of the definition, and applied 
     assert.deepEqual(summary(found), expectedChanges(before, after, none), message);
     assert.deepEqual(found, found.toSorted(inOrderOfFeed), message);
     for (const { kind } of found) kinds.add(kind);
+    assertNamed(found, before, message);
   }
   assert.deepEqual([...kinds].sort(), ["changed", "ended", "missing", "new", "price", "removed", "returned", "sold"]);
 });
+
+/** What stays the same while a listing is missing. */
+const namingFields = ["id", "vin", "year", "make", "model", "trim", "dealer_id", "listed_at"] as const;
+
+/** Checks that each change has the last known row: of listings that have left, what names it is that of the older version; all of it, if it was removed. */
+function assertNamed(found: readonly ListingChange[], before: VersionMarket, message: string): void {
+  for (const { id, kind, state, listing } of found) {
+    const row = listing ?? assert.fail(`${message}: ${kind} ${id} without a listing`);
+    const older = before.rows.get(id) as Readonly<Record<string, unknown>> | undefined;
+    if (older === undefined || state === "active" || state === "sold") continue;
+    assert.equal(row.status, older.status, message);
+    const names = kind === "removed" ? Object.keys(older) : namingFields;
+    for (const name of names) assert.deepEqual(row[name as "id"], older[name], `${message}: ${kind} ${id} ${name}`);
+  }
+}
 
 const inOrderOfFeed = (one: ListingChange, other: ListingChange): number =>
   `${one.day} ${one.id}` < `${other.day} ${other.id}` ? -1 : 1;
@@ -202,7 +219,15 @@ test("the feed applies each kind of filter as search does, a box across the anti
     }),
   );
   const boxes = ["175,48,-175,55", "-125,32,-115,40"].map((bbox): Query => new Map([["bbox", bbox]]));
-  const queries = [...boxes, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
+  // A bound between two whole numbers excludes the one beyond it.
+  const prices = [...after.listings.values()].flatMap(({ state, price }) =>
+    state === "active" && typeof price === "number" ? [price] : [],
+  );
+  const bounds = [Math.max(...prices) - 0.5, Math.min(...prices) + 0.5].flatMap((bound): readonly Query[] => [
+    new Map([["max_price", String(bound)]]),
+    new Map([["min_price", String(bound)]]),
+  ]);
+  const queries = [...boxes, ...bounds, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
   const version = await openVersion(scope, lake);
   const { manifest, folder, dimensions } = version;
   const matches = queries.map((query) => {
@@ -245,7 +270,7 @@ test("pages end before 256 KiB, and all of them are one comparison of the two ma
     });
   await publishedOn("2026-03-01", 10_000);
   await publishedOn("2026-03-02", 11_000);
-  const { lake: large } = await createLake(scope, folder, noServingFiles);
+  const { lake: large } = await createLake(scope, folder);
   const service = await startService(scope, large);
   const [since = "", version = ""] = [...(await versionsIn(large))].sort(compareVersions);
   const read: ListingChange[] = [];
@@ -268,6 +293,17 @@ test("pages end before 256 KiB, and all of them are one comparison of the two ma
   assert.equal(read.length, cars);
   assert.deepEqual(summary(read), expectedChanges(older, newer, none));
   assert.deepEqual(read, read.toSorted(inOrderOfFeed));
+});
+
+test("a page of changes takes one statement, with any fields: the row store has its listings", async (scope) => {
+  let statements = 0;
+  const version = await openVersion(scope, lake, { onStatement: () => (statements += 1) });
+  const contents = ["fields=id", `fields=${changeFields}`];
+  for (const [index, content] of contents.entries()) {
+    const body = await answerPath(version, `/v1/changes?since=${replayed}&limit=1000&${content}`);
+    assert.ok(isObject(body) && Array.isArray(body.data) && body.data.length > 10, content);
+    assert.equal(statements, index + 1, content);
+  }
 });
 
 test("kinds are chosen, and a feed from a version to itself is empty", async () => {

@@ -33,9 +33,11 @@ const questions = parseCaseTable(
   ["question", "filters", "ignored", "unmatched", "ambiguous"],
   `
 question                                               | filters                                                                                                      | ignored     | unmatched                        | ambiguous
-used awd rav4 under 25k within 50 miles of 94110       | inventory_type=used&drivetrain=AWD&make=Toyota&model=RAV4&max_price=25000&radius=50&postal_code=94110          |             |                                  |
+used awd rav4 under 25k within 50 miles of 94110       | inventory_type=used,certified&drivetrain=AWD&make=Toyota&model=RAV4&max_price=25000&radius=50&postal_code=94110 |             |                                  |
 new or certified Toyota Camry below $30,000            | inventory_type=new,certified&make=Toyota&model=Camry&max_price=30000                                          | or          |                                  |
-pre-owned chevy silverado 1500 4x4 in Texas            | inventory_type=used&make=Chevrolet&model=Silverado 1500&drivetrain=4WD&state=TX                               |             |                                  |
+pre-owned chevy silverado 1500 4x4 in Texas            | inventory_type=used,certified&make=Chevrolet&model=Silverado 1500&drivetrain=4WD&state=TX                     |             |                                  |
+not used honda                                         | exclude_inventory_type=used,certified&make=Honda                                                              |             |                                  |
+certified used or new honda                            | inventory_type=certified,new&make=Honda                                                                       | or          |                                  |
 a red ford mustang gt with leather seats               | base_exterior_color=Red&make=Ford&model=Mustang&trim=GT&features=leather_seats                                | a,with      |                                  |
 pickup trucks for sale                                 | body_type=Pickup                                                                                              | for sale    |                                  |
 vw or bmw suvs                                         | make=Volkswagen,BMW&body_type=SUV                                                                             | or          |                                  |
@@ -301,7 +303,8 @@ function phrasesOf(listing: Listing, chance: Chance, lastYear: number): readonly
   const { make, model, trim, year, price, miles, state, postal_code, features = [] } = listing;
   const phrases: Phrase[] = plainAttributes.flatMap((name) => {
     const value = listing[name];
-    return typeof value === "string" ? [[value, { [name]: value }] as const] : [];
+    // Used vehicles are also those that are sold as certified.
+    return typeof value === "string" ? [[value, { [name]: value === "used" ? "used,certified" : value }] as const] : [];
   });
   phrases.push([`${make} ${model}`, { make: String(make), model: String(model) }]);
   if (trim !== null && trim !== undefined)

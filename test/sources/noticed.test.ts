@@ -142,7 +142,7 @@ test("the page of sources says which fail and why, and what days wait for and la
   inAccountsFile(client.accounts, (database) =>
     applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
   );
-  const page = await site.open("/operator/sources");
+  const page = await site.open("/operate/service");
   const text = (await page.locator("main").textContent()) ?? "";
   assert.match(text, /north.*works/);
   assert.match(text, /south.*fails since 2026-11-18.*ENOENT/);

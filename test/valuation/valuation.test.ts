@@ -5,9 +5,11 @@ import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { integerLiteral } from "../../src/db/sql.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
+import { ratings } from "../../src/listing/schema.ts";
 import { describedOfListing, subjectColumns } from "../../src/query/valuation/subject.ts";
-import { nearness, ratingOf, ratings, rules } from "../../src/valuation/rules.ts";
+import { nearness, ratingOf, rules } from "../../src/valuation/rules.ts";
 import { extentOf } from "../support/extent.ts";
+import { fetchListings } from "../support/http/paging.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { openVersion } from "../support/versions.ts";
@@ -96,18 +98,27 @@ test("ratings follow from prices and intervals, are counted, found and sorted", 
     const path = `/v1/listings?value_rating=${rating.toUpperCase()}&limit=1&fields=value_rating`;
     assert.equal((await client.getBody("searchListings", path)).pagination.total, count);
   }
-  const path = "/v1/listings?sort=value&limit=100&fields=price,market_value";
-  const page = (await client.getBody("searchListings", path)).data;
-  const best = valued
-    .filter((row) => row.value_rating !== null)
-    .map((row) => Number(row.price) / Number(row.market_value))
-    .sort((one, other) => one - other)
-    .slice(0, 100);
-  assert.deepEqual(
-    page.map(({ price, market_value }) => Number(price) / Number(market_value)),
-    best,
-  );
 });
+
+const orders = [
+  ["value", "great,good,fair,high"],
+  ["-value", "high,fair,good,great"],
+] as const;
+
+for (const [sort, order] of orders)
+  test(`sort=${sort} orders by rating, ${order}, then by the price relative to the value; listings without a rating come last`, async () => {
+    const listings = await fetchListings(client, `sort=${sort}&fields=price,market_value,value_rating`, 100);
+    assert.equal(listings.length, active.length);
+    const keys = listings.map(({ value_rating: rating, price, market_value: value }) => ({
+      group: rating == null ? 4 : order.split(",").indexOf(rating),
+      ratio: rating == null ? 0 : (sort === "value" ? 1 : -1) * (Number(price) / Number(value)),
+    }));
+    assert.deepEqual(new Set(keys.map(({ group }) => group)), new Set([0, 1, 2, 3, 4]));
+    assert.deepEqual(
+      keys,
+      keys.toSorted((one, other) => one.group - other.group || one.ratio - other.ratio),
+    );
+  });
 
 test("prices at either end of the interval are within it: not great, and not high", async () => {
   const subject = active.find((row) => row.inventory_type === "used" && row.value_step === "trim") ?? assert.fail();

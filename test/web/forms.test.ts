@@ -30,7 +30,7 @@ const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { header
 
 /** Sends a form of the signed-in operator. */
 const send = async (path: string, fields: Record<string, string>): Promise<Response> => {
-  const csrf_token = csrfTokenIn(await (await get("/dashboard")).text());
+  const csrf_token = csrfTokenIn(await (await get("/account")).text());
   return sendForm(url, path, { csrf_token, ...fields }, { cookie });
 };
 
@@ -38,7 +38,7 @@ const send = async (path: string, fields: Record<string, string>): Promise<Respo
 const sendLong = (bytes: number, cookies: Record<string, string>, isChunked: boolean): Promise<Response> => {
   const body = `a=${"1".repeat(bytes)}`;
   const headers = { ...cookies, Origin: url, "Content-Type": "application/x-www-form-urlencoded" };
-  const path = cookies.Cookie === undefined ? "/sign-in" : "/dashboard/cap";
+  const path = cookies.Cookie === undefined ? "/sign-in" : "/account/cap";
   return fetch(`${url}${path}`, {
     method: "POST",
     headers,
@@ -76,13 +76,13 @@ test("a form whose client vanishes is logged as aborted, and one with a malforme
 });
 
 test("control characters in fields, queries and paths are refused", async () => {
-  const account = `/operator/accounts/${accountId}`;
+  const account = `/operate/accounts/${accountId}`;
   const forms: readonly (() => Promise<Response>)[] = [
     () => sendForm(url, "/sign-in", { name: "a\0b", password: "x" }),
     () => send(`${account}/credits-add`, { micros: "1", kind: "promotional", reference: "x\0" }),
     () => send(`${account}/credits-adjust`, { micros: "1", reference: "x", note: "two\r\nlines" }),
-    () => send("/operator/accounts/%00/accounts-cap", { capMicros: "1" }),
-    ...["/operator/accounts?q=%00", "/operator/accounts/%00", "/find?q=%01", "/listings/a%00"].map(
+    () => send("/operate/accounts/%00/accounts-cap", { capMicros: "1" }),
+    ...["/operate/accounts?q=%00", "/operate/accounts/%00", "/find?q=%01", "/listings/a%00"].map(
       (path) => () => get(path),
     ),
   ];
@@ -95,8 +95,8 @@ test("control characters in fields, queries and paths are refused", async () => 
     );
   }
   for (const offset of ["1e308", "-1", "x", "99999999999"])
-    assert.equal((await get(`/operator/accounts?offset=${offset}`)).status, 200, offset);
-  assert.equal((await get("/operator/accounts?q=%09")).status, 200, "a tab is pasted with text");
+    assert.equal((await get(`/operate/accounts?offset=${offset}`)).status, 200, offset);
+  assert.equal((await get("/operate/accounts?q=%09")).status, 200, "a tab is pasted with text");
 });
 
 /** Returns the balance of an account in micros. */
@@ -110,7 +110,7 @@ test("an operator confirms and reverses only credits of the account in the path"
     addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
   );
   const changed = async (id: string, form: string): Promise<number> =>
-    (await send(`/operator/accounts/${id}/${form}`, { creditId: credit })).status;
+    (await send(`/operate/accounts/${id}/${form}`, { creditId: credit })).status;
   for (const form of ["credits-confirm", "credits-reverse"]) {
     for (const id of [other.accountId, "acct_none"]) assert.equal(await changed(id, form), 422, form);
     assert.equal(await changed(owner.accountId, form), 303, form);
@@ -121,7 +121,7 @@ test("an operator confirms and reverses only credits of the account in the path"
 test("a credit or an adjustment that is sent twice is posted once", async () => {
   const { accountId: id } = createCustomer(accounts, { usd: "0" });
   const referencesIn = async (): Promise<readonly string[]> =>
-    [...(await (await get(`/operator/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
+    [...(await (await get(`/operate/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
       ([, reference = ""]) => reference,
     );
   const [first = "", second = ""] = await referencesIn();
@@ -132,10 +132,10 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
     ["credits-adjust", { micros: "2", reference: second }],
   ] as const) {
     const statuses = await Promise.all(
-      [1, 2].map(async () => (await send(`/operator/accounts/${id}/${form}`, fields)).status),
+      [1, 2].map(async () => (await send(`/operate/accounts/${id}/${form}`, fields)).status),
     );
     assert.deepEqual(statuses.sort(), [303, 422], form);
-    const without = await send(`/operator/accounts/${id}/${form}`, { ...fields, reference: " " });
+    const without = await send(`/operate/accounts/${id}/${form}`, { ...fields, reference: " " });
     assert.equal(without.status, 422);
   }
   assert.equal(balanceOf(id), 3_000_000);
@@ -143,7 +143,7 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
 
 test("an operator overrides the limits of an account, restores them, and reads why an incomplete form is refused", async () => {
   const { accountId: id } = createCustomer(accounts);
-  const change = (fields: Record<string, string>) => send(`/operator/accounts/${id}/accounts-rate-limit`, fields);
+  const change = (fields: Record<string, string>) => send(`/operate/accounts/${id}/accounts-rate-limit`, fields);
   const limits = () => inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").rateLimitOverride);
   assert.equal((await change({ per10s: "3", per60s: "4" })).status, 303);
   assert.deepEqual(limits(), { per10s: 3, per60s: 4 });
@@ -160,9 +160,8 @@ test("an operator overrides the limits of an account, restores them, and reads w
 });
 
 test("a change is confirmed on the page after it, and an unknown one is not", async () => {
-  const textOf = async (changed: string): Promise<string> =>
-    (await get(`/dashboard/searches?changed=${changed}`)).text();
-  assert.match(await textOf("deleted"), /role="status">The search is deleted\./);
+  const textOf = async (changed: string): Promise<string> => (await get(`/account?changed=${changed}`)).text();
+  assert.match(await textOf("deleted"), /role="status"><span>The search is deleted\./);
   for (const unknown of ["other", "__proto__", "constructor"])
     assert.doesNotMatch(await textOf(unknown), /role="status"/, unknown);
 });
@@ -179,12 +178,11 @@ test("each destructive form is reached through a page that asks", async () => {
       { actor: "test", atMs: 1 },
     );
   });
-  await send("/dashboard/searches", { name: "cheap", query: "max_price=9000" });
-  const account = `/operator/accounts/${other.accountId}`;
+  await send("/account/searches", { name: "cheap", query: "max_price=9000" });
+  const account = `/operate/accounts/${other.accountId}`;
   for (const [path, link] of [
-    ["/dashboard/keys", /\/dashboard\/keys\/\w+\/revoke/],
-    ["/dashboard/agents", /\/dashboard\/agents\/\w+\/disconnect/],
-    ["/dashboard/searches", /\/dashboard\/searches\/[\w-]+\/delete/],
+    ["/account", /\/account\/keys\/\w+\/revoke/],
+    ["/account", /\/account\/searches\/[\w-]+\/delete/],
     [account, new RegExp(`${account}/accounts-status`)],
     [account, new RegExp(`${account}/accounts-operator`)],
     [account, new RegExp(`${account}/credits-reverse\\?creditId=\\w+`)],
@@ -215,9 +213,9 @@ test("each destructive form is reached through a page that asks", async () => {
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {
   const token = createLinkSecret(accounts, accountId, "invitation");
   for (const [path, stored] of [
-    ["/", "private, no-cache"],
-    ["/dashboard", "no-store"],
-    ["/operator", "no-store"],
+    ["/shop", "private, no-cache"],
+    ["/account", "no-store"],
+    ["/operate", "no-store"],
     ["/sign-in", "no-store"],
     ["/listings/none", "no-store"],
     [`/invitation?token=${token}`, "no-store"],

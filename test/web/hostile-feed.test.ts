@@ -74,9 +74,9 @@ test("scripts and markup in the texts of a feed are shown, not run", { skip: ski
   assert.deepEqual(new Set(data.map(({ trim }) => trim)), new Set(payloads));
   const paths = data.flatMap(({ id, dealer_id }) => [`/listings/${id}`, `/dealers/${dealer_id}`]);
   const search = payloads.map((text) => `/find?q=${encodeURIComponent(text)}`);
-  const view = `/?trim=${encodeURIComponent(payloads[1] ?? "")}&make=${encodeURIComponent(payloads[0] ?? "")}`;
-  const charts = ["prices", "time", "depreciation", "map"].map((chart) => `/?layout=charts&chart=${chart}&by=model`);
-  for (const path of ["/", "/?layout=table", view, ...charts, ...search, ...paths]) {
+  const kept = `/shop?ids=${data.map(({ id }) => id).join()}&view=table`;
+  const view = `/shop?trim=${encodeURIComponent(payloads[1] ?? "")}&make=${encodeURIComponent(payloads[0] ?? "")}`;
+  for (const path of ["/", "/shop", "/shop?view=table", view, kept, ...search, ...paths]) {
     const page = await site.open(path);
     await assertHarmless(page);
     await page.close();

@@ -39,7 +39,7 @@ inAccountsFile(accounts, (database) =>
 );
 const cookieOf = async (id: string): Promise<string> => `carquet-session=${await client.sessions.create(id)}`;
 const cookie = await cookieOf(accountId);
-const path = "/operator/feeds";
+const path = "/operate/feeds";
 
 const get = (target: string, Cookie = cookie): Promise<Response> => fetch(`${url}${target}`, { headers: { Cookie } });
 
@@ -49,7 +49,7 @@ const content = ["VIN,Make,Model,Ask,Odometer,Dept", "SHORT,Ford,Edge,1,2,N", ..
 /** Sends a file as a browser does; does not follow redirects. */
 async function upload(name: string, body: string, sender = cookie): Promise<Response> {
   const form = new FormData();
-  form.append("csrf_token", csrfTokenIn(await (await get("/dashboard", sender)).text()));
+  form.append("csrf_token", csrfTokenIn(await (await get("/account", sender)).text()));
   form.append("file", new File([body], name));
   const headers = { Cookie: sender, Origin: url };
   return fetch(`${url}${path}`, { method: "POST", redirect: "manual", headers, body: form });
@@ -67,7 +67,7 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     /26 rows: 25 usable, 1 refused/,
     /rejected: 1 × inventory\.vin: not 17 characters; first: north\.csv, row 1/,
     /no column for: price, inventory_type, /,
-    /<select name="column:Ask" aria-label="Field of Ask">/,
+    /<select class="in" name="column:Ask" aria-label="Field of Ask">/,
   ])
     assert.match(proposed, says);
   assert.equal(proposed.match(/<td[^>]*>[^<]*Ford Escape[^<]*<\/td>/g)?.length, 20, "twenty cars");
@@ -105,7 +105,7 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     [[{ column: "Ask", zeroIsUnknown: true }], undefined, [{ constant: "used" }], [{ constant: "North Motors" }]],
   );
   assert.match(await (await choose(tried, choices)).text(), /The file is not kept any more: upload it again\./);
-  assert.match(await (await get("/operator/audit")).text(), /mappings\/north\.json/);
+  assert.match(await (await get("/operate/log")).text(), /mappings\/north\.json/);
 });
 
 test("a file that is too large, empty, unknown or without VINs is refused by name, and other accounts see no page", async () => {

@@ -20,7 +20,7 @@ const get = (path: string, cookie?: string): Promise<Response> =>
   fetch(`${url}${path}`, { redirect: "manual", headers: cookie === undefined ? {} : { Cookie: cookie } });
 const status = async (path: string, cookie?: string): Promise<number> => (await get(path, cookie)).status;
 const signIn = (name: string, secret: string, headers?: Record<string, string>): Promise<Response> =>
-  sendForm(url, "/sign-in", { name, password: secret, next: "/dashboard" }, headers && { headers });
+  sendForm(url, "/sign-in", { name, password: secret, next: "/account" }, headers && { headers });
 const startSession = async (accountId: string): Promise<string> =>
   `carquet-session=${await client.sessions.create(accountId)}`;
 
@@ -67,7 +67,7 @@ test("an invitation sets a password once, and only an acceptable one", async () 
     assert.equal(refused.status, 422);
     assert.ok((await refused.text()).includes(says), says);
   }
-  assert.equal((await accept(password)).headers.get("Location"), "/dashboard");
+  assert.equal((await accept(password)).headers.get("Location"), "/account");
   assert.equal((await accept(password)).status, 404);
   assert.equal(await status(`/sign-in?token=${token}`), 404);
 });
@@ -75,7 +75,7 @@ test("an invitation sets a password once, and only an acceptable one", async () 
 test("signing in sets a new cookie with all flags, and ends the session that the browser had", async () => {
   const response = await signIn(holder.accountId, password);
   const { cookie, attributes } = cookieOf(response);
-  assert.deepEqual([response.status, response.headers.get("Location")], [303, "/dashboard"]);
+  assert.deepEqual([response.status, response.headers.get("Location")], [303, "/account"]);
   assert.match(cookie, /^carquet-session=[\w-]{43}$/);
   assert.deepEqual(attributes.filter((attribute) => !attribute.startsWith("expires")).sort(), [
     "httponly",
@@ -84,10 +84,7 @@ test("signing in sets a new cookie with all flags, and ends the session that the
   ]);
   const again = await sendForm(url, "/sign-in", { name: holder.accountId, password }, { cookie });
   assert.notEqual(cookieOf(again).cookie, cookie);
-  assert.deepEqual(
-    [await status("/dashboard", cookie), await status("/dashboard", cookieOf(again).cookie)],
-    [401, 200],
-  );
+  assert.deepEqual([await status("/account", cookie), await status("/account", cookieOf(again).cookie)], [401, 200]);
   const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM sessions`)));
   assert.ok(!stored.includes(cookieOf(again).cookie.slice(16)), "only a hash is stored");
 });
@@ -105,18 +102,18 @@ test("signing out and a new password end sessions", async () => {
   const { accountId, cookie } = await createHolder();
   const other = await startSession(accountId);
   const third = await startSession(accountId);
-  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
+  const token = csrfTokenIn(await (await get("/account", cookie)).text());
   const form = { csrf_token: token, password: `${password} 2`, repeated: `${password} 2` };
-  const wrong = await sendForm(url, "/dashboard/password", { ...form, current: "not the password" }, { cookie });
+  const wrong = await sendForm(url, "/account/password", { ...form, current: "not the password" }, { cookie });
   assert.equal(wrong.status, 422);
-  assert.equal(await status("/dashboard", other), 200);
-  const changed = await sendForm(url, "/dashboard/password", { ...form, current: password }, { cookie });
+  assert.equal(await status("/account", other), 200);
+  const changed = await sendForm(url, "/account/password", { ...form, current: password }, { cookie });
   assert.equal(changed.status, 303);
-  for (const ended of [cookie, other, third]) assert.equal(await status("/dashboard", ended), 401);
+  for (const ended of [cookie, other, third]) assert.equal(await status("/account", ended), 401);
   const { cookie: renewed } = cookieOf(changed);
-  const renewedToken = csrfTokenIn(await (await get("/dashboard", renewed)).text());
+  const renewedToken = csrfTokenIn(await (await get("/account", renewed)).text());
   assert.equal((await sendForm(url, "/sign-out", { csrf_token: renewedToken }, { cookie: renewed })).status, 303);
-  assert.equal(await status("/dashboard", renewed), 401);
+  assert.equal(await status("/account", renewed), 401);
 });
 
 test("an unknown account, one without a password and a wrong password have the same answer", async () => {
@@ -162,17 +159,17 @@ test("attempts are limited per account and address; its holder signs in from els
   assert.equal(await statusOf(email, password), 429, "the names of an account count together");
   assert.equal(await statusOf(holder.accountId, password), 303, "other accounts sign in");
   assert.equal(await statusOf(email, password, "192.0.2.2"), 303, "the holder signs in from elsewhere");
-  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
+  const token = csrfTokenIn(await (await get("/account", cookie)).text());
   const form = { csrf_token: token, current: password, password: `${password} 2`, repeated: `${password} 2` };
-  assert.equal((await send("/dashboard/password", "192.0.2.1", form, cookie)).status, 303);
+  assert.equal((await send("/account/password", "192.0.2.1", form, cookie)).status, 303);
 });
 
 test("a form of another site, or without the session's token, changes nothing", async () => {
   const cookie = await startSession(holder.accountId);
-  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
-  const otherToken = csrfTokenIn(await (await get("/dashboard", await startSession(holder.accountId))).text());
+  const token = csrfTokenIn(await (await get("/account", cookie)).text());
+  const otherToken = csrfTokenIn(await (await get("/account", await startSession(holder.accountId))).text());
   const send = async (csrf_token: string, headers?: Record<string, string>): Promise<number> =>
-    (await sendForm(url, "/dashboard/cap", { csrf_token, cap: "7" }, { cookie, ...(headers && { headers }) })).status;
+    (await sendForm(url, "/account/cap", { csrf_token, cap: "7" }, { cookie, ...(headers && { headers }) })).status;
   const capMicros = (): unknown =>
     inAccountsFile(accounts, (database) =>
       database.one(sql`SELECT cap_micros FROM accounts WHERE account_id = ${holder.accountId}`),
@@ -209,10 +206,10 @@ test("a sign-in link is used by its button, once, and opens the explorer", async
   const use = (headers = { Origin: url }): Promise<Response> =>
     sendForm(url, "/sign-in/link", { token }, { cookie: before, headers });
   assert.equal((await use({ Origin: "https://evil.example" })).status, 403);
-  assert.equal(await status("/dashboard", before), 200, "the browser is still signed in");
+  assert.equal(await status("/account", before), 200, "the browser is still signed in");
   const used = await use();
   assert.deepEqual([used.status, used.headers.get("Location")], [303, "/"]);
-  const opened = await (await get("/dashboard/settings", cookieOf(used).cookie)).text();
+  const opened = await (await get("/account", cookieOf(used).cookie)).text();
   assert.ok(opened.includes(accountId));
   assert.deepEqual([(await use()).status, await status(`/sign-in?token=${token}`)], [404, 404]);
 });
@@ -234,20 +231,19 @@ test("a session ends when its key is revoked, and pages need one", async () => {
   const { accountId, keyId } = createCustomer(accounts);
   const cookie = await startSession(accountId);
   const stranger = createCustomer(accounts);
-  const own = await (await get("/dashboard/keys", cookie)).text();
+  const own = await (await get("/account", cookie)).text();
   assert.ok(own.includes(keyId) && !own.includes(stranger.keyId));
   const token = csrfTokenIn(own);
-  assert.equal(await status(`/dashboard/keys/${stranger.keyId}/revoke`, cookie), 404);
+  assert.equal(await status(`/account/keys/${stranger.keyId}/revoke`, cookie), 404);
   const revoke = (id: string): Promise<Response> =>
-    sendForm(url, `/dashboard/keys/${id}/revoke`, { csrf_token: token }, { cookie });
+    sendForm(url, `/account/keys/${id}/revoke`, { csrf_token: token }, { cookie });
   assert.equal((await revoke(stranger.keyId)).status, 404);
   const answer = await fetch(`${url}/v1/usage`, { headers: stranger.bearer });
   assert.equal(answer.status, 200, "the key of another account still works");
   inAccountsFile(accounts, (database) =>
     database.run(sql`UPDATE keys SET revoked_at_ms = 1 WHERE account_id = ${accountId} AND is_web = 1`),
   );
-  assert.equal(await status("/dashboard", cookie), 401);
-  for (const path of ["/dashboard/keys", "/dashboard/ledger", "/dashboard/limits", "/dashboard/settings", "/operator"])
-    assert.equal(await status(path), 401, path);
-  assert.equal((await get("/dashboard/ledger.csv")).headers.get("Location"), "/sign-in");
+  assert.equal(await status("/account", cookie), 401);
+  for (const path of ["/account", "/account/keys/x/revoke", "/operate"]) assert.equal(await status(path), 401, path);
+  assert.equal((await get("/account/charges.csv")).headers.get("Location"), "/sign-in");
 });

@@ -17,8 +17,8 @@ export interface ChangeField<Value = unknown> {
   /** The label of the input; the form has no input without it. */
   readonly label?: string;
   readonly inputMode?: "decimal" | "numeric" | "email";
-  /** The value that the form proposes. A field with one is required in the form. */
-  readonly proposed?: (account: Account) => string;
+  /** The value that the form proposes, of some fields by the account. A field with one is required in the form. */
+  readonly proposed?: string | ((account: Account) => string);
   /** Formats a value for the audit log; by default, as text. */
   format?(value: Value): string;
 }

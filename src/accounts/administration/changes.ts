@@ -40,7 +40,14 @@ import {
   requestsIn,
   usdFrom,
 } from "./change-fields.ts";
-import { createSearch, deleteSearch, type NewSearch, type OfSearch, resumeSearch } from "./saved-searches.ts";
+import {
+  createSearch,
+  deleteSearch,
+  type NewSearch,
+  type OfSearch,
+  resumeSearch,
+  rotateSecret,
+} from "./saved-searches.ts";
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
@@ -153,8 +160,14 @@ export const changes = {
       email: { flags: "--email <email>", help: "contact address", isRequired: true, label: "Email", inputMode: "email", expected: "an email address",
         parse: (text: string) => (isEmail(text) ? text : undefined) },
       tier: { flags: "--tier <n>", help: "usage tier", default: 1, label: "Tier", ...choiceOf(tiers), expected: "1, 2, 3 or 4", format: (tier) => `tier ${tier}` },
+      creditMicros: { flags: "--credit <usd>", help: "promotional credit that the account starts with, in USD", label: "Promotional credit, USD",
+        proposed: "5.00", ...usdFrom("zero") },
     },
-    (database, { email, tier }, atMs) => ({ accountId: createAccount(database, { email, tier, atMs }) }),
+    (database, { email, tier, creditMicros: micros = 0 }, atMs) => {
+      const accountId = createAccount(database, { email, tier, atMs });
+      if (micros > 0) addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
+      return { accountId };
+    },
   ),
   "accounts invite": defineChange(
     (database, { accountId, kind }: OfAccount & { readonly kind: LinkKind }, atMs) => createLink(database, { accountId, kind, atMs }),
@@ -275,6 +288,10 @@ export const changes = {
     (database, search: OfSearch, atMs) => resumeSearch(database, search, atMs),
     ({ accountId, searchId }) => ({ accountId, details: searchId }),
   ),
+  "searches rotate": defineChange(
+    (database, search: OfSearch, atMs) => rotateSecret(database, search, atMs),
+    ({ accountId, searchId }) => ({ accountId, details: searchId }),
+  ),
   "credits add": declare(
     "add a credit to the balance of an account",
     {
@@ -320,11 +337,11 @@ export const changes = {
     },
     { ending: { title: "Reverse the credit", effect: "Its amount is taken from the balance, which can fall below zero, for good.", field: "creditId" } },
   ),
-  /** The feed is released in the lake; accounts keep who did that. */
-  release: defineChange(
-    (_, __: { readonly dealerId: string; readonly day: string }) => null,
-    ({ dealerId, day }) => ({ accountId: null, details: `${dealerId} ${day}` }),
-  ),
+  /** What is decided about a feed is recorded in the lake; accounts keep who did that. */
+  release: defineChange(recordedInLake, describeFeed),
+  reject: defineChange(recordedInLake, describeFeed),
+  correct: defineChange(recordedInLake, describeFeed),
+  undo: defineChange(recordedInLake, describeFeed),
   /** The mapping of a source is saved beside the sources; accounts keep who did that. */
   map: defineChange(
     (_, __: { readonly source: string; readonly path: string }) => null,
@@ -340,6 +357,21 @@ export const changes = {
     }),
   ),
 };
+
+/** A feed that an operator has decided about; of a correction, the file that it replaces. */
+interface DecidedFeed {
+  readonly dealerId: string;
+  readonly day: string;
+  readonly file?: string;
+}
+
+function recordedInLake(_: SqlDatabase, __: DecidedFeed): null {
+  return null;
+}
+
+function describeFeed({ dealerId, day, file }: DecidedFeed) {
+  return { accountId: null, details: [dealerId, day, ...(file === undefined ? [] : [file])].join(" ") };
+}
 
 function parseScopes(text: string): readonly ApiScope[] | undefined {
   const names = text.split(",").map((name) => name.trim());

@@ -1,5 +1,5 @@
 /** Pages of an account's entries, charges included, newest first. */
-import { plusDays } from "../../base/day.ts";
+import { dayStartMs, plusDays } from "../../base/day.ts";
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
@@ -79,13 +79,11 @@ function listCharges(database: SqlDatabase, page: EntryPage, before: number): re
   return charges;
 }
 
-const startMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
-
 const selectEntries = ({ accountId, from, to }: EntryPage): Sql => sql`
   SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, entries.micros / -prices.micros AS units, reference, note
   FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}
-  ${from === undefined ? sql`` : sql`AND at_ms >= ${startMs(from)}`}
-  ${to === undefined ? sql`` : sql`AND at_ms < ${startMs(plusDays(to, 1))}`}`;
+  ${from === undefined ? sql`` : sql`AND at_ms >= ${dayStartMs(from)}`}
+  ${to === undefined ? sql`` : sql`AND at_ms < ${dayStartMs(plusDays(to, 1))}`}`;
 
 const entryFromRow = (row: Row): LedgerEntry => ({
   entry: integerIn(row, "entry"),

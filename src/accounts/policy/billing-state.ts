@@ -32,6 +32,14 @@ export function billingState({
   return balanceMicros < lowBalanceMicros ? "low_balance" : "active";
 }
 
+/** What pages call the state of an account: its billing state, or `new` before its first charge. A suspended account is suspended. */
+export function shownState(
+  account: Omit<Funds, "spentMicros" | "capMicros"> & { readonly isNew: boolean },
+): BillingState | "new" {
+  const state = billingState(account);
+  return account.isNew && state !== "suspended" ? "new" : state;
+}
+
 /** Why an account cannot pay: the error code with the details of its message. */
 export type Shortfall =
   | { readonly code: "billing_state_blocked"; readonly state: BillingState; readonly why: string }
@@ -52,7 +60,11 @@ export function shortfall(funds: Funds, micros: number): Shortfall | undefined {
 }
 
 export function refuseForBilling(short: Shortfall): Refusal {
-  return short.code === "billing_state_blocked" ? refuse(short.code, short) : refuse(short.code, short);
+  if (short.code === "monthly_spend_cap_exceeded") return refuse(short.code, short);
+  return refuse(short.code, {
+    ...short,
+    remedy: short.state === "suspended" ? "to reactivate the account" : "for credit",
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { sqliteDialect, useAndClose } from "../../db/sql-database.ts";
-import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { createPrivateFile, SqliteDatabase, type SqliteOptions } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
@@ -86,7 +86,10 @@ export function createSchema(database: SqliteDatabase, fill: () => void = () => 
   for (const statement of triggers) database.run(statement);
 }
 
-/** Opens an accounts file; creates it with the current schema if it does not exist. */
+/**
+ * Opens an accounts file; creates it with the current schema if it does not exist. SQLite syncs what it writes: another descriptor of the file would
+ * release, when it is closed, the locks of all connections of this process, and other processes would then delete the write-ahead log that is in use.
+ */
 export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
   createPrivateFile(path);
   useAndClose(SqliteDatabase.open(path, options), (database) =>
@@ -94,6 +97,5 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
       if (database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`) === undefined) createSchema(database);
     }),
   );
-  syncFile(path);
   return openAccountsFile(path, options);
 }

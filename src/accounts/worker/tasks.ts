@@ -25,6 +25,7 @@ import {
   type Repetition,
 } from "../ledger/idempotency.ts";
 import { listEntries } from "../ledger/ledger.ts";
+import { listRevenue, sumRevenue } from "../ledger/revenue.ts";
 import { listUsage, type UsageRange } from "../ledger/usage.ts";
 import {
   consumeState,
@@ -116,6 +117,8 @@ const tasks = {
   ),
   listCredits: read((database, { accountId }: OfAccount) => listEntries(database, accountId)),
   listEntryPage: read(listEntryPage),
+  sumRevenue: read(sumRevenue),
+  listRevenue: read(listRevenue),
 
   listSearches: read((database, { accountId }: OfAccount) => listSearches(database, accountId)),
   findSearch: read((database, { searchId }: { readonly searchId: string }) => findSearch(database, searchId)),

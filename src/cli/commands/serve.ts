@@ -36,7 +36,7 @@ export const serveCommand = (): Command =>
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
   settings: CheckedSettings &
-    Pick<ServeOptions, "demoAccountId" | "queue" | "sourceMappings"> &
+    Pick<ServeOptions, "demoAccountId" | "demoKey" | "queue" | "sourceMappings"> &
     Pick<MemorySettings, "ingestMemory">,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {

@@ -36,6 +36,7 @@ const startSettings = {
   ...serviceSettings,
   listings: { ...marketSettings.listings, default: demo.listings },
   days: { ...marketSettings.days, default: demo.days },
+  sqlDeadlineMs: { ...serviceSettings.sqlDeadlineMs, default: 10_000, shownDefault: "10" },
 };
 
 type StartValues = ValuesOf<typeof startSettings>;
@@ -52,7 +53,8 @@ export const startCommand = (): Command =>
       const marker = join(settings.lake, ".filling-demo.json");
       if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
-      await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));
+      const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
+      await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
 /** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size of its market. */
@@ -101,8 +103,8 @@ function greeting(url: string, access: DemoAccess | undefined): readonly string[
   if (access === undefined) return [`explore the market: ${url}/`, `curl '${listings}'`];
   return [
     `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", access.linkSecret)}`,
-    `export KEY=${access.key}`,
-    `curl -H "Authorization: Bearer $KEY" '${listings}'`,
+    `export CARQUET_KEY=${access.key}`,
+    `curl -H "Authorization: Bearer $CARQUET_KEY" '${listings}'`,
   ];
 }
 
@@ -123,12 +125,15 @@ export interface DemoAccess {
   readonly linkSecret: string;
 }
 
-/** Returns access to the demo account; creates the file, the account and its credit as needed. */
+/** Returns access to the demo account, which is an operator; creates the file, the account and its credit as needed. */
 export function createDemoAccess(path: string, atMs: number): DemoAccess {
   return withNewAccountsFile(path, (database) => {
-    const account = listAccounts(database, monthOf(atMs)).find((known) => known.email === email);
+    const accounts = listAccounts(database, monthOf(atMs));
+    const account = accounts.find((known) => known.email === email);
     const accountId = account?.accountId ?? createAccount(database, { email, tier, atMs });
-    if (account !== undefined && account.tier !== tier) changeAccount(database, accountId, { tier });
+    // Beside other accounts it stays what it was: who operates them is theirs to decide.
+    const isAlone = accounts.every((known) => known === account);
+    changeAccount(database, accountId, isAlone ? { tier, isOperator: true } : { tier });
     if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
       addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
     const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);

@@ -11,6 +11,8 @@ import type { Middleware } from "../context.ts";
 export const identify =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
+    // A page has found the identity of a request within the process.
+    if (context.state.identity !== undefined) return next();
     if (accounts.isOpen) {
       context.state.identity = await accounts.localIdentity();
       return next();

@@ -22,6 +22,7 @@ import type { LakeVersionOptions } from "../../serving/version-resources.ts";
 import type { RequestState } from "../context.ts";
 import type { SqlServices } from "../exports/respond-with-sql.ts";
 import { Spool, type SpoolLimits } from "../exports/spool.ts";
+import type { SendRequest } from "../inner-requests.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import {
   accountExportsMax,
@@ -100,6 +101,8 @@ export interface ServeOptions
   readonly corsOrigins?: readonly string[];
   /** The account of the demo, which a browser on the same machine opens without a password; none by default. */
   readonly demoAccountId?: string | undefined;
+  /** A key of that account, which its pages fill in. */
+  readonly demoKey?: string | undefined;
   /** Whether pages of the explorer are free. */
   readonly isExplorerFree?: boolean;
   /** Whether requests need no key, and nothing is charged: on one's own machine or network. */
@@ -129,8 +132,11 @@ export interface SourceMappings {
 /** The services that the web application and the agent server use. */
 export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission" | "webhookFault"> {
   readonly publicUrl: string | undefined;
-  /** The account that browsers on this machine open without a password. */
+  /** The queue that sources are fetched into beside the service. */
+  readonly queue: string | undefined;
+  /** The account that browsers on this machine open without a password, and its key, which they see. */
   readonly demoAccountId: string | undefined;
+  readonly demoKey: string | undefined;
   readonly isExplorerFree: boolean;
   /** The name or address that the service listens on. */
   readonly host: string;
@@ -145,6 +151,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly photos: PhotoMode;
   readonly sourceMappings: SourceMappings | undefined;
   readonly callOperation: CallOperation;
+  readonly sendRequest: SendRequest;
   readonly readiness: () => Readiness;
 }
 

@@ -68,7 +68,8 @@ function unconfirmedText(step: Finding, dealer: string): string {
   if (step.rule === "standing_claim")
     return `${dealer} has delivered nothing for ${count(numberOf(step, "days_without_feed"), "day")}; its claim stands.`;
   const [feed] = step.facts;
-  if (feed !== undefined && feed.value >= (feed.threshold ?? 0))
+  if (feed === undefined) return `The feed of ${dealer} is held because an operator rejected it; the claim stands.`;
+  if (feed.value >= (feed.threshold ?? 0))
     return `The feed of ${dealer} is held because its prices collapsed; the claim stands.`;
   return `The feed of ${dealer} has ${count(numberOf(step, "feed_vins"), "VIN")}, usually ${numberOf(step, "usual_vins")}, and lacks this one; the claim stands.`;
 }

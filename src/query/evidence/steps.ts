@@ -140,7 +140,7 @@ function unconfirmed(claims: readonly ClaimInterval[], history: VinHistory): rea
 
 function unconfirmedOn(day: string, claim: ClaimInterval, history: VinHistory): Finding | undefined {
   if (seenBy(claim, day, history) === day) return undefined;
-  const { verdict, vins, usualVins, minVins, lastDeliveredOn } = history.dealerOn(claim.dealerId, day);
+  const { verdict, isRejected, vins, usualVins, minVins, lastDeliveredOn } = history.dealerOn(claim.dealerId, day);
   const isDelivered = verdict !== "none";
   return finding({
     day,
@@ -148,9 +148,11 @@ function unconfirmedOn(day: string, claim: ClaimInterval, history: VinHistory): 
     rule: isDelivered ? "collapsed_feed" : "standing_claim",
     dealer_id: claim.dealerId,
     listing_id: claim.id,
-    facts: isDelivered
-      ? [fact("feed_vins", vins, minVins), fact("usual_vins", usualVins)]
-      : [fact("days_without_feed", epochDay(day) - epochDay(lastDeliveredOn), life.silentDays)],
+    facts: isRejected
+      ? []
+      : isDelivered
+        ? [fact("feed_vins", vins, minVins), fact("usual_vins", usualVins)]
+        : [fact("days_without_feed", epochDay(day) - epochDay(lastDeliveredOn), life.silentDays)],
   });
 }
 

@@ -30,6 +30,8 @@ export interface ClaimInterval {
 /** What a dealer had delivered by a day. */
 interface DealerDay {
   readonly verdict: string;
+  /** Whether an operator has rejected the feed. */
+  readonly isRejected: boolean;
   readonly vins: number;
   readonly usualVins: number;
   /** The size below which the feed is collapsed. */
@@ -90,6 +92,7 @@ function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
 
 const nothingDelivered: DealerDay = {
   verdict: "none",
+  isRejected: false,
   vins: 0,
   usualVins: 0,
   minVins: 0,
@@ -100,6 +103,7 @@ const nothingDelivered: DealerDay = {
 
 const dealerDayOf = (row: Row): DealerDay => ({
   verdict: textIn(row, "verdict"),
+  isRejected: row.collapse === "rejected",
   vins: numberOr0(row.vins),
   usualVins: numberOr0(row.usual_vins),
   minVins: numberOr0(row.min_vins),

@@ -2,6 +2,7 @@
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
+import { holdsOn } from "../../lake/market.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import { qualityChecks } from "./checks.ts";
 import { filesOfDays, type QualitySource, warnedRowsMin } from "./quality.ts";
@@ -129,4 +130,68 @@ export async function refusedRows(
     sql`SELECT file, "row"::DOUBLE AS "row", field, "value", reason FROM (${rowsOfFiles("rejects", files, source.folder)})
         WHERE delivery_date = DATE ${literal(day)} AND dealer_id = ${dealer} AND outcome = 'rejected' ORDER BY file, "row", field LIMIT ${integerLiteral(limit)}`,
   );
+}
+
+/** A car that a dealer's feed of the day before had, and the one of the published day lacks. */
+export interface MissingCar {
+  readonly dealerId: string;
+  /** The id of its listing. */
+  readonly id: string;
+  readonly vin: string;
+}
+
+/** Returns the cars of some dealers that were in their feeds of the published day before the last one, and are not in those of the last one, by VIN. */
+export async function missingCars(
+  source: QualitySource,
+  request: {
+    readonly dealers: readonly string[];
+    readonly day: string;
+    readonly before: string;
+    readonly limit: number;
+  },
+): Promise<readonly MissingCar[]> {
+  const { dealers, day, before, limit } = request;
+  const { manifest, folder } = source;
+  const { listings, dealers: dealerFiles } = manifest.tables;
+  const rows = await source.rowsFrom(
+    [...listings, ...dealerFiles],
+    sql`
+    SELECT dealer_id, id, vin FROM (${rowsOfFiles("listings", listings, folder)})
+    JOIN (SELECT dealer_key, dealer_id FROM (${rowsOfFiles("dealers", dealerFiles, folder)})) USING (dealer_key)
+    WHERE dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND ${holdsOn(sql`DATE ${literal(day)}`)} AND last_seen = DATE ${literal(before)}
+    ORDER BY dealer_id, vin LIMIT ${integerLiteral(limit)}`,
+  );
+  return rows.map((row) => ({ dealerId: textIn(row, "dealer_id"), id: textIn(row, "id"), vin: textIn(row, "vin") }));
+}
+
+/** A file that brought a feed with a problem. */
+export interface ProblemFile {
+  /** Its name in the delivery. */
+  readonly file: string;
+  /** The first of its rows that were refused or held, or of the rows of a collapsed feed; and how many there are. */
+  readonly firstRow: number;
+  readonly rows: number;
+}
+
+/** Returns the files of the feeds of some dealers on a day that have refused or held rows, or whose rows collapsed, by dealer. */
+export async function problemFiles(
+  source: QualitySource,
+  { dealers, day }: { readonly dealers: readonly string[]; readonly day: string },
+): Promise<ReadonlyMap<string, readonly ProblemFile[]>> {
+  const files = filesOfDays(source.manifest.tables.rejects, [day]);
+  const rows = await source.rowsFrom(
+    files,
+    sql`SELECT dealer_id, file, min("row")::DOUBLE AS first_row,
+               coalesce(max(try_cast("value" AS INTEGER)) FILTER (outcome = 'collapsed'), count(DISTINCT "row"))::INTEGER AS "rows"
+        FROM (${rowsOfFiles("rejects", files, source.folder)})
+        WHERE delivery_date = DATE ${literal(day)} AND dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND outcome IN ('rejected', 'held', 'collapsed')
+        GROUP BY dealer_id, file ORDER BY dealer_id, file`,
+  );
+  const found = new Map<string, ProblemFile[]>();
+  for (const row of rows) {
+    const file = { file: textIn(row, "file"), firstRow: integerIn(row, "first_row"), rows: integerIn(row, "rows") };
+    const dealer = textIn(row, "dealer_id");
+    found.set(dealer, [...(found.get(dealer) ?? []), file]);
+  }
+  return found;
 }

@@ -1,14 +1,10 @@
 /**
- * The checks of a quality report: what each counts, and how far above the usual share of the dealer it warns; the release of a feed that is held.
+ * The checks of a quality report: what each counts, and how far above the usual share of the dealer it warns.
  */
-import { integerIn } from "../../base/json.ts";
-import { printable, UserError } from "../../base/user-error.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { type ReleasedFeed, releaseFeed } from "../../lake/ingest-record.ts";
 import type { Attribute } from "../../listing/attribute.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import { type AttributeName, attributeOf, namesIn } from "../../listing/schema.ts";
-import type { FeedRecords } from "../../serving/feed-records.ts";
 
 /** Every check: the distance of its share from the usual one from which it warns, and what it counts. */
 export const qualityChecks = {
@@ -112,19 +108,3 @@ export const byCheck = (value: (check: QualityCheckName) => Sql): Sql =>
     (Object.keys(qualityChecks) as QualityCheckName[]).map((check) => sql`WHEN ${literal(check)} THEN ${value(check)}`),
     sql` `,
   )} END`;
-
-/** Releases the feed of a dealer and day. Throws a UserError if it is not held. */
-export async function releaseHeldFeed(
-  lake: string,
-  feeds: FeedRecords,
-  { dealerId: dealer_id, day }: { readonly dealerId: string; readonly day: string },
-): Promise<ReleasedFeed> {
-  const feed = (await feeds.feedsOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
-  if (feed?.verdict !== "collapsed")
-    throw new UserError(
-      `The feed of ${printable(dealer_id, 60)} of ${day} is not held (${feed?.verdict ?? "none"}): expected a collapsed feed.`,
-    );
-  const released = { dealer_id, day, vins: integerIn(feed, "vins") };
-  await releaseFeed(lake, released);
-  return released;
-}

@@ -1,34 +1,89 @@
-/** What operators see of feeds: the calendar, what waits for a decision, and one feed in detail. */
+/** What operators see of feeds: those of the published day that are held, have refused rows or are absent, and one feed in detail. */
 import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
-import { life } from "../../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "../../serving/feed-records.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { type DeliveredDay, hasFailed, lastDays } from "../../serving/published-day.ts";
-import { type CalendarFeed, type FeedCalendar, feedCalendar, refusedRows } from "./calendar.ts";
+import { hasFailed, lastDays } from "../../serving/published-day.ts";
+import {
+  type CalendarFeed,
+  type FeedCalendar,
+  feedCalendar,
+  type MissingCar,
+  missingCars,
+  type ProblemFile,
+  problemFiles,
+  refusedRows,
+} from "./calendar.ts";
 
-/** How many dealers are shown: at first, and of all; and how many refused rows of a feed. */
-const fewDealers = 16;
-const allDealers = 500;
+/** How many dealers with a problem are read, and how many refused rows and missing cars of a feed. */
+const dealersMax = 500;
 const shownRows = 20;
+const shownCars = 100;
 
-interface OverviewRequest {
-  readonly weeks: number;
-  /** Which dealers are shown; a few by default. */
-  readonly dealers: "problems" | "all" | undefined;
-  /** The feed that is shown in detail; by default that of the first dealer on the published day. */
-  readonly dealer: string | undefined;
-  readonly day: string | undefined;
-}
-
-/** A feed that is held, has refused rows, or is absent; and the command about it. */
-export interface FeedProblem {
+/** A feed of the published day that is held, has refused rows, or is absent. */
+export interface FeedProblem extends CalendarFeed {
   readonly dealerId: string;
   readonly name: string;
-  readonly day: string;
-  readonly state: CalendarFeed["state"];
-  readonly reason: string;
-  readonly command: string;
+  /** The median of the dealer's last accepted feeds. */
+  readonly usualVins: number | null;
+  /** VINs of its last feed. */
+  readonly lastVins: number;
+  /** Its feed on each of the shown days. */
+  readonly feeds: readonly CalendarFeed[];
+  /** The files that brought the feed, with their rows; none of a feed that is absent or empty. */
+  readonly files: readonly ProblemFile[];
+  /** How many cars of its feed of the published day before this one lacks. */
+  readonly missing: number;
+}
+
+export interface FeedOverview {
+  /** Calendar days, in order; the published one is the last. */
+  readonly days: readonly string[];
+  /** The published day before the last one, if it is one of the days. */
+  readonly before: string | undefined;
+  /** Days that were expected and not published. */
+  readonly failed: readonly string[];
+  /** How many feeds of the published day are in each state. */
+  readonly states: FeedCalendar["states"];
+  readonly problems: readonly FeedProblem[];
+  /** What the published ones of the days brought, newest first. */
+  readonly summaries: readonly IngestedDay[];
+}
+
+/** Returns the overview of a version over some calendar days. */
+export async function feedOverview(version: LakeVersion, daysMax: number): Promise<FeedOverview> {
+  const { as_of: asOf, days: ingested } = version.manifest;
+  const days = lastDays(asOf, daysMax);
+  const published = days.filter((day) => ownValue(ingested, day) !== undefined);
+  const calendar = await feedCalendar(version, { days: published, hasProblems: true, limit: dealersMax });
+  const found = calendar.dealers.flatMap((dealer) =>
+    dealer.feeds
+      .filter(({ day, state }) => day === asOf && ["held", "refused", "silent"].includes(state))
+      .map((feed) => ({ ...feed, dealerId: dealer.dealerId, lastVins: dealer.vins, feeds: dealer.feeds })),
+  );
+  const dealers = found.map(({ dealerId }) => dealerId);
+  const before = published.at(-2);
+  const [files, missing, rows, summaries] = await Promise.all([
+    problemFiles(version, { dealers, day: asOf }),
+    before === undefined ? [] : missingCars(version, { dealers, day: asOf, before, limit: shownCars * dealersMax }),
+    version.feeds.feedsOf(dealers, asOf),
+    version.feeds.summaries(published),
+  ]);
+  const usual = new Map(rows.map((row) => [textIn(row, "dealer_id"), numberOrNull(row.usual_vins)]));
+  return {
+    days,
+    before,
+    failed: days.filter((day) => hasFailed(Object.keys(ingested), day)),
+    states: calendar.states,
+    summaries,
+    problems: found.map((problem) => ({
+      ...problem,
+      name: version.dealers.nameOf(problem.dealerId) ?? problem.dealerId,
+      usualVins: usual.get(problem.dealerId) ?? null,
+      files: files.get(problem.dealerId) ?? [],
+      missing: missing.filter(({ dealerId }) => dealerId === problem.dealerId).length,
+    })),
+  };
 }
 
 export interface FeedDetails {
@@ -40,106 +95,44 @@ export interface FeedDetails {
   readonly usualVins: number | null;
   readonly minVins: number | null;
   readonly lastDay: string | null;
-  readonly days: readonly Pick<DeliveredDay, "day" | "vins" | "hasFailed">[];
+  readonly files: readonly ProblemFile[];
   /** The first refused rows: `file`, `row`, `field`, `value` and `reason`. */
   readonly refused: readonly Row[];
+  /** The first cars of the day before that a held feed lacks. */
+  readonly missing: readonly MissingCar[];
 }
-
-export interface FeedOverview {
-  /** Calendar days, in order; the published one is the last. */
-  readonly days: readonly string[];
-  /** Days that were expected and not published. */
-  readonly failed: readonly string[];
-  readonly calendar: FeedCalendar;
-  readonly names: ReadonlyMap<string, string>;
-  readonly problems: readonly FeedProblem[];
-  readonly summary: IngestedDay | undefined;
-  readonly feed: FeedDetails | undefined;
-}
-
-/** Returns the overview of a version. Refuses a day that was not ingested. */
-export async function feedOverview(version: LakeVersion, request: OverviewRequest): Promise<FeedOverview> {
-  const { as_of: asOf, days: published } = version.manifest;
-  const days = lastDays(asOf, 7 * request.weeks);
-  const known = Object.keys(published);
-  const calendar = await feedCalendar(version, {
-    days: days.filter((day) => published[day] !== undefined),
-    hasProblems: request.dealers === "problems",
-    limit: request.dealers === undefined ? fewDealers : allDealers,
-  });
-  const { dealer = calendar.dealers[0]?.dealerId, day = asOf } = request;
-  if (ownValue(published, day) === undefined) throw refuse("not_found", { what: "ingested day", id: day });
-  const nameOf = (id: string): string => version.dealers.nameOf(id) ?? id;
-  const [summary] = await version.feeds.summaries([asOf]);
-  return {
-    days,
-    calendar,
-    summary,
-    failed: days.filter((one) => hasFailed(known, one)),
-    names: new Map(calendar.dealers.map(({ dealerId }) => [dealerId, nameOf(dealerId)])),
-    problems: calendar.dealers.flatMap(({ dealerId, feeds }) =>
-      feeds.filter((feed) => feed.day === asOf).flatMap((feed) => problemOf(feed, dealerId, nameOf(dealerId))),
-    ),
-    feed: dealer === undefined ? undefined : await feedDetails(version, { dealer, day, days, name: nameOf(dealer) }),
-  };
-}
-
-function problemOf(feed: CalendarFeed, dealerId: string, name: string): readonly FeedProblem[] {
-  const { day, state, vins, refused, last } = feed;
-  const problem = { dealerId, name, day, state, command: `carquet quality ${day} --dealer ${dealerId}` };
-  switch (state) {
-    case "silent":
-      return [
-        { ...problem, reason: `Last delivery ${last}. Its claims end after ${life.silentDays} days without one.` },
-      ];
-    case "refused":
-      return [{ ...problem, reason: `${refused} rows were refused; ${vins} VINs were read.` }];
-    case "held":
-      return [{ ...problem, reason: holdReason(feed), command: `carquet release ${dealerId} ${day}` }];
-    default:
-      return [];
-  }
-}
-
-const holdReason = ({ vins, min_vins, known_prices, jumped_prices }: CalendarFeed): string =>
-  vins < (min_vins ?? 0)
-    ? `${vins} VINs, expected ${Math.ceil(min_vins ?? 0)} or more. The dealer's other listings stay.`
-    : `${jumped_prices} of ${known_prices} known prices jumped. The dealer's listings stay as they were.`;
 
 const verdicts: Readonly<Record<string, string>> = {
   accepted: "accepted",
   resized: "accepted, as the dealer's new size",
-  collapsed: "held",
-  none: "no feed",
+  collapsed: "looks broken",
+  none: "no file",
 };
 
-interface DetailsRequest {
-  readonly dealer: string;
-  readonly name: string;
-  readonly day: string;
-  readonly days: readonly string[];
-}
-
-/** Returns a dealer's feed of a day; undefined for a dealer without feeds. */
-async function feedDetails(
-  version: LakeVersion,
-  { dealer, name, day, days }: DetailsRequest,
-): Promise<FeedDetails | undefined> {
-  const [first = day] = [day, ...days].sort();
-  const feeds = await version.feeds.feedsOf([dealer], first);
-  const byDay = new Map(feeds.map((row) => [textIn(row, "delivery_date"), row]));
-  const row = byDay.get(day);
-  if (feeds.length === 0) return undefined;
+/** Returns a dealer's feed of a day. Refuses a day that was not ingested, and a dealer without feeds on it. */
+export async function feedDetails(version: LakeVersion, dealer: string, day: string): Promise<FeedDetails> {
+  const { manifest, dealers, feeds } = version;
+  if (ownValue(manifest.days, day) === undefined) throw refuse("not_found", { what: "ingested day", id: day });
+  const row = (await feeds.feedsOf([dealer], day)).find((feed) => feed.delivery_date === day);
+  if (row === undefined) throw refuse("not_found", { what: "dealer with feeds", id: dealer });
+  const before = Object.keys(manifest.days).findLast((one) => one < day);
+  const isLast = day === manifest.as_of && row.verdict === "collapsed" && before !== undefined;
+  const [files, refused, missing] = await Promise.all([
+    problemFiles(version, { dealers: [dealer], day }),
+    refusedRows(version, { dealer, day, limit: shownRows }),
+    isLast ? missingCars(version, { dealers: [dealer], day, before, limit: shownCars }) : [],
+  ]);
   return {
     dealerId: dealer,
-    name,
+    name: dealers.nameOf(dealer) ?? dealer,
     day,
-    verdict: verdicts[String(row?.verdict ?? "none")] ?? "",
-    vins: numberOrNull(row?.vins),
-    usualVins: numberOrNull(row?.usual_vins),
-    minVins: numberOrNull(row?.min_vins),
-    lastDay: row === undefined ? null : textOrNullIn(row, "last_delivered_on"),
-    days: days.map((one) => ({ day: one, vins: numberOrNull(byDay.get(one)?.vins) ?? undefined, hasFailed: false })),
-    refused: await refusedRows(version, { dealer, day, limit: shownRows }),
+    verdict: verdicts[String(row.verdict)] ?? "",
+    vins: numberOrNull(row.vins),
+    usualVins: numberOrNull(row.usual_vins),
+    minVins: numberOrNull(row.min_vins),
+    lastDay: textOrNullIn(row, "last_delivered_on"),
+    files: files.get(dealer) ?? [],
+    refused,
+    missing,
   };
 }

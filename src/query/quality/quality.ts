@@ -120,7 +120,7 @@ function inputs(
     issues AS (
       SELECT dealer_id, delivery_date AS "day", outcome AS "check", if(feed = 'inventory', '', feed || '.') || field || ': ' || reason AS field,
              count(*) AS n, min(file || ', row ' || "row" || coalesce(': ' || "value", ''), ${integerLiteral(examplesMax)}) AS examples
-      FROM (${rowsOfFiles("rejects", files.rejects, folder)}) WHERE ${inWindow} GROUP BY ALL)`;
+      FROM (${rowsOfFiles("rejects", files.rejects, folder)}) WHERE ${inWindow} AND outcome <> 'collapsed' GROUP BY ALL)`;
 }
 
 /**
@@ -166,14 +166,14 @@ const comparedMeasures = (day: string): Sql => sql`
     SELECT dealer_id, "check", field, "day", coalesce(n, 0) AS n, coalesce(n, 0) / nullif(vins, 0) AS share, examples
     FROM (SELECT DISTINCT dealer_id, "check", field FROM measured) JOIN delivered USING (dealer_id)
     LEFT JOIN measured USING (dealer_id, "check", field, "day")
-    WHERE "collapse" IS DISTINCT FROM 'prices' OR "check" IN (SELECT "check" FROM issues))
+    WHERE "collapse" IS NULL OR "collapse" = 'rows' OR "check" IN (SELECT "check" FROM issues))
   GROUP BY ALL HAVING bool_or(${isOfDay(day)})`;
 
 /** The checks of feeds as a whole: their sizes, their prices, and feeds that are absent. Collapsed ones are held. */
 const feedMeasures = (day: string): Sql => sql`
   SELECT dealer_id, unnest([
       {"check": 'rows', field: 'vin', n: vins, share: vins / nullif(usual_vins, 0), usual: usual_vins, examples: NULL::VARCHAR[], status: CASE
-        WHEN "collapse" = 'rows' THEN 'hold'
+        WHEN "collapse" IN ('rows', 'rejected') THEN 'hold'
         WHEN abs(vins - usual_vins) >= greatest(${integerLiteral(warnedRowsMin)}, ${numberLiteral(qualityChecks.rows[0])} * usual_vins) THEN 'warn' ELSE 'ok' END},
       {"check": 'prices', field: 'price', n: jumped_prices, share: jumped_prices / nullif(known_prices, 0), usual: usual_jumped, examples: NULL,
         status: if("collapse" = 'prices', 'hold', NULL)}], recursive := true)

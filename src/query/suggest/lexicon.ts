@@ -36,7 +36,7 @@ export class Lexicon {
   ) {
     const collected = new Map<string, RankedMeaning[]>();
     for (const [key, meaning] of [
-      ...meaningsOfNames(version.names),
+      ...[...meaningsOfNames(version.names)].filter(([key, { attribute }]) => !isPhrase(attribute, key)),
       ...meaningsOfReferences(),
       ...families(version.names),
     ])
@@ -87,6 +87,14 @@ function* meaningsOfNames(names: readonly Name[]): Iterable<readonly [string, Ra
       if (material !== undefined && materials().has(material)) yield [material, meaning];
     }
 }
+
+/** Whether a table says what a word stands for, whichever value has its name: used cars are also those that are sold as certified. */
+function isPhrase(attribute: string, key: string): boolean {
+  phraseKeys ??= new Set(referenceWords("phrases").map((phrase) => `${phrase.kind} ${phrase.key}`));
+  return phraseKeys.has(`${attribute} ${key}`);
+}
+
+let phraseKeys: ReadonlySet<string> | undefined;
 
 /** One letter is a code of feeds, not a word. */
 const isCode = (key: string): boolean => key.length === 1;

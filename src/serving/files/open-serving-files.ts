@@ -24,8 +24,8 @@ import {
   type IndexPart,
   openIndex,
   openRows,
-  type Part,
   type ServingOptions,
+  type ServingPart,
   type ServingParts,
   servingPartsOf,
   unlistedIndex,
@@ -49,7 +49,7 @@ export class ServingFiles {
   /** Indexes that are open, or are being opened or built. */
   private readonly indexes = new Map<IndexPart, Promise<SearchIndex>>();
   private index: SearchIndex | undefined;
-  private readonly disabled = new Set<Part>();
+  private readonly disabled = new Set<ServingPart>();
   private readonly parts: ServingParts;
   readonly listings: ListingSources;
 
@@ -204,14 +204,14 @@ export class ServingFiles {
   }
 
   /** Disables a part whose files are missing or damaged; for a time, if they cannot be read. Throws every other fault of opening it. */
-  private disableUnopened(part: Part, thrown: unknown): void {
+  private disableUnopened(part: ServingPart, thrown: unknown): void {
     const fault = classifyFault(thrown);
     if (fault !== "damaged" && fault !== "missing" && fault !== "io error") throw thrown;
     if (this.disable(part, messageOf(thrown)) && fault === "io error") this.rehash(part);
   }
 
   /** Hashes the files of a part that failed a request. */
-  private rehash({ files }: Part): void {
+  private rehash({ files }: ServingPart): void {
     void files.reduce((before, file) => before.then(() => this.options.files.disable(file)), Promise.resolve());
   }
 
@@ -221,7 +221,7 @@ export class ServingFiles {
   }
 
   /** Returns false if the part was already disabled. */
-  private disable(part: Part, fault: string): boolean {
+  private disable(part: ServingPart, fault: string): boolean {
     if (this.isClosed || this.disabled.has(part)) return false;
     this.options.onFallback(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
     this.disabled.add(part);

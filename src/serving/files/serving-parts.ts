@@ -35,20 +35,20 @@ export interface ServingOptions {
 }
 
 /** A part that is used or disabled as a whole: a search index, or the row store. */
-export interface Part {
+export interface ServingPart {
   readonly name: string;
   readonly files: readonly ServingFile[];
 }
 
 /** A search index and its rows. */
-export interface IndexPart extends Part {
+export interface IndexPart extends ServingPart {
   readonly of: IndexedRows;
 }
 
 export interface ServingParts {
   /** That of today first. */
   readonly indexes: readonly IndexPart[];
-  readonly rows: Part;
+  readonly rows: ServingPart;
 }
 
 /** Returns the parts that a version needs. */
@@ -111,7 +111,7 @@ export async function buildIndex(
   );
 }
 
-export async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {
+export async function openRows({ manifest, folder, files }: ServingOptions, part: ServingPart): Promise<RowStore> {
   const needed = listingFiles(manifest);
   if (part.files.length < needed.length) {
     const expected = `expected ${needed.length}, found ${part.files.length}`;

@@ -8,21 +8,24 @@ export function beforeIn(query: URLSearchParams): number | null {
 }
 
 interface CursorPagesProps {
-  readonly label: string;
   readonly path: string;
   /** The parameters that all pages have. */
   readonly query?: URLSearchParams;
+  /** Where the rows begin on the page. */
+  readonly id: string;
   readonly before: number | null;
   /** The last number of this page if older rows follow. */
   readonly last: number | undefined;
 }
 
-export const CursorPages = ({ label, path, query, before, last }: CursorPagesProps): JSX.Element => {
-  const start = [path, query?.toString()].filter(Boolean).join("?");
-  return (
-    <nav class="head" aria-label={label}>
-      {before === null ? null : <a href={start}>Newest</a>}
-      {last === undefined ? null : <a href={`${start}${start.includes("?") ? "&" : "?"}before=${last}`}>Older</a>}
+/** Links to the newest and the older rows; nothing on the only page. */
+export const CursorPages = ({ path, query, id, before, last }: CursorPagesProps): JSX.Element | null => {
+  const older = new URLSearchParams(query);
+  older.set("before", String(last));
+  return before === null && last === undefined ? null : (
+    <nav class="line" aria-label={`Pages of ${id}`}>
+      {before === null ? null : <a href={`${path}?${query ?? ""}#${id}`}>Newest</a>}
+      {last === undefined ? null : <a href={`${path}?${older}#${id}`}>Older</a>}
     </nav>
   );
 };

@@ -2,21 +2,29 @@
 import type { JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isRow, type Json, type Row } from "../../base/json.ts";
+import { Figure } from "../components/figure.tsx";
+import { DataTable, Meter } from "../components/table.tsx";
 import { assetText } from "../shell/assets.ts";
 import { decimal, shortCount } from "../shell/format.ts";
-import { ChartFigure } from "./chart-figure.tsx";
-import { LinePlot } from "./line-plot.tsx";
-import { type RankedValue, RankingFigure } from "./ranking-panels.tsx";
+import { Chart } from "./chart.tsx";
+import type { ChartColor } from "./marks.tsx";
+import { dayScale, numberScale, valueOfDay } from "./scale.ts";
 
-/** Series beyond these have no color. */
-const seriesMax = 5;
+/** The colors of series; further ones are not drawn. */
+const seriesColors: readonly ChartColor[] = ["petrol", "coral", "gold", "petrol2", "field"];
 
 const rowsOf = (value: Json | undefined): readonly Row[] => (Array.isArray(value) ? value.filter(isRow) : []);
 
 /** Returns the chart of an answer of facets or trends as HTML; undefined if there is nothing to draw. */
 export function drawAnswer({ data }: { readonly data: Json }): string | undefined {
   const figures = isRow(data) ? facetFigures(data) : trendFigures(rowsOf(data));
-  return figures.length === 0 ? undefined : renderToString(<div class="graphs">{figures}</div>);
+  return figures.length === 0 ? undefined : renderToString(<div class="stack">{figures}</div>);
+}
+
+/** A value of a facet with its metric, or its number of listings. */
+interface RankedValue {
+  readonly name: string;
+  readonly value: number;
 }
 
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
@@ -25,14 +33,32 @@ function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
     const values = rows.flatMap(rankedValueOf);
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
-    if (values.length === 0) return [];
-    const columns = [
-      { name: facet, title: facet },
-      { name: measure, title: measure, format: decimal },
-    ] as const;
-    return [<RankingFigure key={facet} id={facet} title={facet} note={measure} columns={columns} values={values} />];
+    return values.length === 0 ? [] : [<RankedFigure key={facet} facet={facet} measure={measure} values={values} />];
   });
 }
+
+interface RankedFigureProps {
+  readonly facet: string;
+  readonly measure: string;
+  readonly values: readonly RankedValue[];
+}
+
+const RankedFigure = ({ facet, measure, values }: RankedFigureProps): JSX.Element => {
+  const whole = Math.max(...values.map(({ value }) => value));
+  return (
+    <Figure id={facet} title={facet} of={measure}>
+      <DataTable
+        label={`${measure} by ${facet}`}
+        rows={values}
+        columns={[
+          { title: facet, cell: ({ name }) => name },
+          { title: "", cell: ({ value }) => <Meter part={value} whole={whole} /> },
+          { title: measure, isNumber: true, cell: ({ value }) => decimal(value) },
+        ]}
+      />
+    </Figure>
+  );
+};
 
 /** Returns the metric of a value of a facet, or its number of listings; nothing if it is unknown. */
 function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
@@ -42,7 +68,7 @@ function rankedValueOf({ value: name = null, count, metric = null }: Row): reado
 
 /** Returns a figure for each metric, with a line for each series. */
 function trendFigures(series: readonly Row[]): readonly JSX.Element[] {
-  const drawn = series.slice(0, seriesMax);
+  const drawn = series.slice(0, seriesColors.length);
   const points = drawn.flatMap((one) => rowsOf(one.points));
   const metrics = new Set(points.flatMap((point) => rowsOf(point.metrics).map(({ name }) => String(name))));
   return [...metrics].map((metric) => <TrendFigure key={metric} metric={metric} series={drawn} />);
@@ -53,24 +79,36 @@ const TrendFigure = ({ metric, series }: { readonly metric: string; readonly ser
     name: value === null ? "" : String(value),
     points: rowsOf(points).map((point) => pointOf(point, metric)),
   }));
+  const points = lines.flatMap((line) => line.points);
   const columns = [
     { name: "series", title: "series" },
     { name: "day", title: "day" },
     { name: metric, title: metric, format: decimal },
   ];
-  const rows = lines.flatMap(({ name, points }) => points.map(({ day, value }) => [name, day, value]));
+  const rows = lines.flatMap(({ name, points: own }) => own.map(({ day, value }) => [name, day, value]));
   return (
-    <ChartFigure id={metric} title={metric} note="" names={lines.map(({ name }) => name)} numbers={{ columns, rows }}>
-      <LinePlot title={metric} lines={lines} format={shortCount} />
-    </ChartFigure>
+    <Figure id={metric} title={metric} numbers={{ columns, rows }}>
+      <Chart
+        label={metric}
+        x={dayScale(points.map(({ day }) => day))}
+        y={numberScale(
+          points.flatMap(({ value }) => value ?? []),
+          { format: shortCount },
+        )}
+        marks={lines.map(({ name, points: own }, index) => ({
+          mark: "line",
+          points: own.map(({ day, value }) => [valueOfDay(day), value] as const),
+          color: seriesColors[index] ?? "field",
+          ...(name === "" ? {} : { name }),
+        }))}
+      />
+    </Figure>
   );
 };
 
 function pointOf({ end = null, metrics }: Row, metric: string) {
   const value = rowsOf(metrics).find(({ name }) => name === metric)?.value;
-  const day = String(end);
-  const known = typeof value === "number" ? value : null;
-  return { day, value: known, title: `${day}: ${known === null ? "unknown" : decimal(known)}` };
+  return { day: String(end), value: typeof value === "number" ? value : null };
 }
 
 /** Shows the chart in the result of the tool that the host sends, and reports its size to the host. */
@@ -92,7 +130,10 @@ const appInfo = { name: "carquet", version: "1" };
 send({ id: 1, method: "ui/initialize", params: { protocolVersion: "2026-01-26", appInfo, appCapabilities: {} } });
 `;
 
+/** Returns the style sheet without the typeface, which is a file. */
+const ownStyles = (): string => assetText("style.css").replace(/@font-face\s*\{[^}]*\}/g, "");
+
 /** Returns the page for charts: a document without anything external. */
 export const agentChartPage = (): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chart</title><style>${assetText("style.css")} main { padding: 1rem }</style></head>` +
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chart</title><style>${ownStyles()} main { padding: 1rem }</style></head>` +
   `<body><main></main><script>${script}</script></body></html>`;

@@ -1,7 +1,7 @@
 /** The shapes of the US states and of the District of Columbia, of the US Census Bureau: simplified, in an Albers projection. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { geoAlbersUsa, geoPath } from "d3-geo";
+import { geoPath } from "d3-geo";
 import { feature } from "topojson-client";
 import { presimplify, simplify } from "topojson-simplify";
 import type { GeometryCollection, Topology } from "topojson-specification";
@@ -9,13 +9,11 @@ import type { GeometryCollection, Topology } from "topojson-specification";
 /** The size of the map's coordinates, that of the projection in us-atlas. */
 export const mapSize = { width: 975, height: 610 } as const;
 
-export interface StateShape {
+interface StateShape {
   readonly code: string;
   readonly name: string;
   /** The outline, as the path of an SVG. */
   readonly path: string;
-  /** The corners of its bounding box. */
-  readonly box: readonly [topLeft: readonly [number, number], bottomRight: readonly [number, number]];
 }
 
 /** The codes in the order of the FIPS ids. */
@@ -48,12 +46,5 @@ function readShapes(): readonly StateShape[] {
     code: codes[index] ?? "",
     name: state.properties.name,
     path: draw(state) ?? "",
-    box: draw.bounds(state),
   }));
 }
-
-const project = geoAlbersUsa().scale(1300).translate([487.5, 305]);
-
-/** Returns where a place lies on the map; undefined outside of the states. */
-export const placeOnMap = (longitude: number, latitude: number): readonly [number, number] | undefined =>
-  project([longitude, latitude]) ?? undefined;

@@ -1,14 +1,9 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
-import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
 import { on } from "./elements.ts";
-import { enhanceExports } from "./exports.ts";
-import { enhanceKeys } from "./keys.ts";
 import { hideBrokenPhotos } from "./photos.ts";
-import { enhanceRanges } from "./ranges.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
-import { enhanceValues } from "./values.ts";
 import { enhanceViews } from "./views.ts";
 
 /** Replaces the address of a page that is shown instead of another one by that which the document names: the one to share and to go back to. */
@@ -23,10 +18,11 @@ const shownMs = 1500;
 function enhanceCopyButtons(): void {
   on("click", "[data-copy], [data-copy-link]", async (button) => {
     const link = button.dataset.copyLink;
-    const code = button.parentElement?.querySelector("pre, output");
+    const texts = button.closest(".codebox, figure, p, div")?.querySelectorAll("pre, output") ?? [];
+    const code = [...texts].find((text) => text.checkVisibility());
     if (button.hasAttribute("data-copied")) return;
     if (link !== undefined) await copyLink(new URL(link, location.href).href);
-    else if (code != null) await copy(code);
+    else if (code !== undefined) await copy(code);
     else return;
     const content = [...button.childNodes];
     button.replaceChildren("Copied");
@@ -55,12 +51,7 @@ document.documentElement.classList.add("js");
 correctAddress();
 enhanceCopyButtons();
 hideBrokenPhotos();
-enhanceBrushes();
 enhanceDrawings();
-enhanceExports();
-enhanceRanges();
 enhanceShortlist();
 enhanceSuggestions();
 enhanceViews();
-enhanceValues();
-enhanceKeys();

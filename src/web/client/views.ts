@@ -1,46 +1,38 @@
 /**
  * Views without page loads: a changed filter or a followed link fetches the next view's document and morphs the page into it, so that focus,
- * scroll and open sections stay. The URL is that of the view, and views that were shown are kept, so that going back costs nothing.
+ * scroll and open sections stay. The URL is that of the view. Views that were shown are kept, so that going back asks for nothing.
  */
 import { Idiomorph } from "idiomorph";
 import { isPlainClick, on } from "./elements.ts";
 
-/** The most views that are kept. */
+/** The views that were shown, by address, and how many are kept. */
+const kept = new Map<string, string>();
 const keptMax = 40;
 
-const kept = new Map<string, string>();
 let shownUrl = "";
 let loading: AbortController | undefined;
 
-/** Handles forms, links and the history of the explorer. */
+/** Handles forms, links and the history of the shop. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
   shownUrl = urlWithoutHash();
-  keep(shownUrl, document.documentElement.outerHTML);
+  kept.set(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
-    if (target.dataset.values === undefined && target.form?.matches("[data-view-form]")) open(urlOf(target.form));
+    if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
   });
   document.addEventListener("submit", (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.matches("[data-view-form]")) return;
     event.preventDefault();
-    open(urlOf(event.target));
+    open(urlOf(event.target), true);
   });
   on("click", "a", (link, event) => {
     if (!isPlainClick(event)) return;
-    if (link.hasAttribute("data-filters")) {
-      event.preventDefault();
-      showFilters(!document.documentElement.hasAttribute("data-filters"));
-      return;
-    }
     // Links of charts are elements of SVG, whose `href` is an object.
     const url = new URL(link.getAttribute("href") ?? "", location.href);
     if (link.closest("[data-view]") === null || !isView(url)) return;
     event.preventDefault();
     open(url.href, link.closest(".paging") !== null);
-  });
-  document.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && document.documentElement.hasAttribute("data-filters")) showFilters(false);
   });
   addEventListener("popstate", () => {
     // Links to fragments of the page are not views.
@@ -48,20 +40,12 @@ export function enhanceViews(): void {
   });
 }
 
-/** Shows the filters as a sheet over the results, which cannot be reached meanwhile, or hides it. */
-function showFilters(isShown: boolean): void {
-  document.documentElement.toggleAttribute("data-filters", isShown);
-  document.querySelector("#results")?.toggleAttribute("inert", isShown);
-  if (isShown) document.querySelector<HTMLElement>("#view .done")?.focus();
-  else document.querySelector<HTMLElement>(".phonebar [data-filters]")?.focus();
-}
-
 function urlWithoutHash(): string {
   return location.href.replace(/#.*$/, "");
 }
 
 const isView = ({ origin, pathname, hash }: URL): boolean =>
-  origin === location.origin && pathname === "/" && hash === "";
+  origin === location.origin && pathname === "/shop" && hash === "";
 
 /** Returns the URL of a form's view: repeated fields are lists, empty ones are left out. */
 function urlOf(form: HTMLFormElement): string {
@@ -71,7 +55,7 @@ function urlOf(form: HTMLFormElement): string {
       lists.set(name, [...(lists.get(name) ?? []), value]);
   const query = new URLSearchParams([...lists].map(([name, values]) => [name, values.join()]));
   const text = query.toString().replaceAll("%2C", ",");
-  return new URL(text === "" ? "/" : `/?${text}`, location.href).href;
+  return new URL(text === "" ? "/shop" : `/shop?${text}`, location.href).href;
 }
 
 /** Whether a value is the default of its field, which URLs omit. */
@@ -80,51 +64,39 @@ function isDefault(form: HTMLFormElement, name: string, value: string): boolean 
   return field instanceof HTMLElement && field.dataset.default === value;
 }
 
-async function open(url: string, isAtTop = false): Promise<void> {
-  const shown = await show(url, () => history.pushState(null, "", url));
-  if (shown && isAtTop) document.querySelector("#results")?.scrollIntoView();
-}
-
-/** Shows a view, from those that are kept or from the service. Returns false if another view was opened meanwhile. */
-async function show(url: string, beforeReplacing: () => void = () => {}): Promise<boolean> {
-  loading?.abort();
-  const current = new AbortController();
-  loading = current;
-  const results = document.querySelector("#results");
-  results?.setAttribute("aria-busy", "true");
-  try {
-    const html = kept.get(url) ?? (await load(url, current.signal));
-    if (html === undefined) return false;
-    beforeReplacing();
-    shownUrl = url;
-    replace(new DOMParser().parseFromString(html, "text/html"));
-    return true;
-  } catch (thrown) {
-    if (!current.signal.aborted) location.assign(url);
-    return thrown === undefined;
-  }
+/** Opens a view; leads to its cars if asked, which closes the filters of phones. */
+async function open(url: string, isAtCars = false): Promise<void> {
+  if ((await show(url)) && isAtCars) location.replace("#cars");
 }
 
 /**
- * Returns the document that the service answers with: a view, which is kept, or another page, such as a refusal. Leaves the page if it
- * answers with no document.
+ * Shows a view, or another page such as a refusal, at the address to which it leads; leaves the page for what is no document. Returns false if
+ * another view was opened meanwhile.
  */
-async function load(url: string, signal: AbortSignal): Promise<string | undefined> {
-  const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
-  if (!response.headers.get("Content-Type")?.startsWith("text/html")) {
-    location.assign(url);
-    return undefined;
+async function show(url: string): Promise<boolean> {
+  loading?.abort();
+  const current = new AbortController();
+  loading = current;
+  document.querySelector("#results")?.setAttribute("aria-busy", "true");
+  try {
+    let html = kept.get(url);
+    let address = url;
+    if (html === undefined) {
+      const response = await fetch(url, { signal: current.signal, headers: { Accept: "text/html" } });
+      if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
+      html = await response.text();
+      address = response.url;
+      if (kept.size === keptMax) kept.clear();
+      if (html.includes("data-view")) kept.set(address, html);
+    }
+    if (address !== urlWithoutHash()) history.pushState(null, "", address);
+    shownUrl = address;
+    replace(new DOMParser().parseFromString(html, "text/html"));
+    return true;
+  } catch {
+    if (!current.signal.aborted) location.assign(url);
+    return false;
   }
-  const html = await response.text();
-  if (html.includes("data-view")) keep(url, html);
-  return html;
-}
-
-function keep(url: string, html: string): void {
-  kept.delete(url);
-  kept.set(url, html);
-  const [oldest] = kept.keys();
-  if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest);
 }
 
 /** Shows a document: the differences of a view to the shown one, or all of another page. */
@@ -136,13 +108,13 @@ function replace(next: Document): void {
     return;
   }
   Idiomorph.morph(document.body, next.body, { callbacks: { beforeAttributeUpdated } });
-  announce(document.querySelector("#total")?.textContent ?? "");
+  announce(document.querySelector(".verdict h1")?.textContent ?? "");
   document.dispatchEvent(new Event("carquet:view"));
 }
 
-/** Details stay open or closed, and the results covered, as the reader left them. */
+/** Details stay open or closed as the reader left them. */
 const beforeAttributeUpdated = (name: string, element: Element): boolean =>
-  name !== "inert" && (name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "");
+  name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "";
 
 function announce(text: string): void {
   const region = document.querySelector("#announcement");

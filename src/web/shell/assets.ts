@@ -1,4 +1,4 @@
-/** The style sheet, the drawings and the browser modules: bundled by `bin/compile.cjs`, under names with a hash of their content. */
+/** The style sheet, the typeface, the drawings and the browser modules: bundled by `bin/compile.cjs`, under names with a hash of their content. */
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
@@ -15,6 +15,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
 
 const prefix = "/assets/";
@@ -38,6 +39,9 @@ export function assetPath(name: string): string {
     throw new TypeError(`No bundle of ${name}: expected it among the entries of bin/compile.cjs.`);
   return found;
 }
+
+/** The path of the typeface, which the style sheet names too. */
+export const typefacePath = assetPath("archivo.woff2");
 
 /** Returns the content of a bundle by the name of its entry. */
 export const assetText = (name: string): string => String(bundles.get(assetPath(name)));

@@ -1,74 +1,46 @@
-/** The document around every page: header with the navigation and the box to find cars, freshness, the main part, and the cost. */
+/** The document around every page: the bar with the five doors, the verdict or another top, the main part, how the page was made, and the foot. */
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { assetPath } from "./assets.ts";
+import { assetPath, typefacePath } from "./assets.ts";
 import { CapNotice } from "./cap-notice.tsx";
+import { type Door, doorsOf, isPaid, tints } from "./doors.ts";
 import { FindBox } from "./find-box.tsx";
-import { usd } from "./format.ts";
-import { Brand } from "./icons.tsx";
-import { ShortlistTray } from "./shortlist-tray.tsx";
+import { day as dayText, usd } from "./format.ts";
+import { HowMade } from "./how-made.tsx";
+import { Brand, Icon } from "./icons.tsx";
+import type { ChargedRequest } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
-
-/** The parts of the navigation; a page belongs to at most one. */
-export type Section = "explorer" | "dealers" | "compare" | "docs" | "dashboard" | "operator";
 
 export interface PageContent {
   readonly title: string;
+  /** What opens the page, as wide as the window: a `Verdict`, or the hero, the car or the road that stands for it. */
+  readonly top?: ComponentChildren;
+  /** What follows, in the frame of the page: sheets, 18 px apart. */
   readonly body: ComponentChildren;
-  readonly section?: Section;
+  /** The door that is marked in the bar, and whose tint the page has. */
+  readonly door?: Door;
+  /** The class of the body, such as `home`. */
+  readonly look?: string;
   /** 200 by default. */
   readonly status?: number;
-  /** The cost of the page's API requests. */
+  /** The cost of the page's API requests, and the requests: known to the handler of pages. */
   readonly micros?: number;
+  readonly requests?: readonly ChargedRequest[];
+  /** The statement that answers the same as the page, if there is one. */
+  readonly sql?: string | undefined;
   /** The address of the shown content, if it differs from that of the request. */
   readonly address?: string;
-  /** The question that led to the page, which the box of the header keeps. */
+  /** The question that led to the page, which the box of the bar keeps. */
   readonly question?: string | undefined;
+  /** Whether the page has cars at `#cars`, to which a second skip link leads. */
+  readonly hasCars?: boolean;
   /** The hosts besides this service that the page loads images from, as a source of the Content Security Policy. */
   readonly imageHosts?: string | undefined;
-  /** What stands under the header: how fresh the shown data is. */
-  readonly freshness?: ComponentChildren;
-  /** The box of the header, if it does not find cars. */
-  readonly search?: ComponentChildren;
-  /** The style sheets and browser modules that other pages do not load. */
+  /** The published day of the prices, `YYYY-MM-DD`, and the note if it is old: known to the handler of pages. */
+  readonly day?: string | undefined;
+  readonly oldData?: ComponentChildren;
+  /** The browser modules that other pages do not load. */
   readonly bundles?: readonly string[];
-}
-
-interface Link {
-  readonly section?: Section;
-  readonly path: string;
-  readonly text: string;
-}
-
-const links: readonly Link[] = [
-  { section: "explorer", path: "/", text: "Explore" },
-  { section: "dealers", path: "/dealers", text: "Dealers" },
-  { section: "compare", path: "/compare", text: "Compare" },
-  { section: "docs", path: "/docs", text: "Docs" },
-  { section: "dashboard", path: "/dashboard", text: "Dashboard" },
-];
-
-/** The sections whose pages cost money, and show the shortlist. */
-const paidSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare"];
-
-/** Without accounts, the dashboard has the saved searches alone. */
-const openLinks = links.map((link) =>
-  link.section === "dashboard" ? { ...link, path: "/dashboard/searches", text: "Saved searches" } : link,
-);
-
-const operatorLink: Link = { section: "operator", path: "/operator", text: "Operator" };
-
-/** The pages that people see who are not signed in. */
-const publicLinks = links.filter(({ section }) => section === "docs");
-
-/** The sections whose pages have no forms and tables of accounts, and do not load their style sheet. */
-const plainSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "docs"];
-
-const commonBundles = ["style.css", "client.js"];
-
-/** Returns a whole HTML document. */
-export function renderDocument(content: PageContent, visitor: Visitor | undefined): string {
-  return `<!doctype html>${renderToString(<Document content={content} visitor={visitor} />)}`;
 }
 
 interface DocumentProps {
@@ -76,31 +48,47 @@ interface DocumentProps {
   readonly visitor: Visitor | undefined;
 }
 
+/** Returns a whole HTML document. */
+export function renderDocument(content: PageContent, visitor: Visitor | undefined): string {
+  return `<!doctype html>${renderToString(<Document content={content} visitor={visitor} />)}`;
+}
+
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
-  const isPaid = paidSections.includes(content.section);
+  const { door, look, top, body, hasCars = false, oldData, requests = [], sql } = content;
+  const classes = [tints[door ?? "shop"], look, visitor?.isOpen === true ? "open" : undefined];
   return (
     <html lang="en">
       <Head content={content} />
-      <body class={visitor?.isOpen === true ? "open" : undefined}>
+      <body class={classes.filter((name) => name !== undefined).join(" ")}>
         <a class="skip" href="#main">
-          Skip to content
+          Skip to the page
         </a>
-        <Top content={content} visitor={visitor} />
-        {content.freshness}
-        <main class="wrap" id="main" tabIndex={-1}>
-          {visitor !== undefined && !visitor.isFree && isPaid ? (
-            <CapNotice account={visitor.identity.cached.account} />
-          ) : null}
-          {content.body}
+        {hasCars ? (
+          <a class="skip" href="#cars">
+            Skip to the cars
+          </a>
+        ) : null}
+        <Bar content={content} visitor={visitor} />
+        <main id="main" tabIndex={-1}>
+          {oldData}
+          {top}
+          <div class="frame stack page">
+            {visitor !== undefined && !visitor.isFree && isPaid(door) ? (
+              <CapNotice account={visitor.identity.cached.account} />
+            ) : null}
+            {body}
+            <HowMade requests={requests} sql={sql} />
+          </div>
         </main>
-        {visitor !== undefined && isPaid ? <ShortlistTray /> : null}
         <Foot content={content} visitor={visitor} />
       </body>
     </html>
   );
 };
 
-const Head = ({ content: { title, address, section, bundles = [] } }: Pick<DocumentProps, "content">): JSX.Element => (
+const commonBundles = ["style.css", "client.js"];
+
+const Head = ({ content: { title, address, bundles = [] } }: Pick<DocumentProps, "content">): JSX.Element => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -108,7 +96,8 @@ const Head = ({ content: { title, address, section, bundles = [] } }: Pick<Docum
     <title>{`${title} · Carquet`}</title>
     {address === undefined ? null : <link rel="canonical" href={address} />}
     <link rel="icon" type="image/png" href="/docs/icon.png" />
-    {[...commonBundles, ...(plainSections.includes(section) ? [] : ["account.css"]), ...bundles].map((name) =>
+    <link rel="preload" href={typefacePath} as="font" type="font/woff2" crossOrigin="anonymous" />
+    {[...commonBundles, ...bundles].map((name) =>
       name.endsWith(".css") ? (
         <link key={name} rel="stylesheet" href={assetPath(name)} />
       ) : (
@@ -118,85 +107,86 @@ const Head = ({ content: { title, address, section, bundles = [] } }: Pick<Docum
   </head>
 );
 
-const Top = ({ content, visitor }: DocumentProps): JSX.Element => (
-  <header class="top">
-    <div class="wrap">
+/** The bar: brand, doors, question box and account. On phones, the doors are a bar at the bottom. */
+const Bar = ({ content, visitor }: DocumentProps): JSX.Element => (
+  <header class="bar">
+    <div class="frame">
       <a class="brand" href="/">
         <Brand />
         Carquet
       </a>
-      <nav class="nav" aria-label="Main">
-        {linksFor(visitor).map(({ section, path, text }) => (
-          <a key={path} href={path} aria-current={section === content.section ? "page" : undefined}>
+      <nav class="doors" aria-label="Doors">
+        {doorsOf(visitor).map(({ door, path, text, icon }) => (
+          <a key={path} href={path} aria-current={door === content.door ? "page" : undefined}>
+            <Icon name={icon} />
             {text}
           </a>
         ))}
       </nav>
-      {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
-      {visitor === undefined ? null : <Who visitor={visitor} />}
+      {visitor === undefined || content.look === "home" ? null : <FindBox value={content.question} />}
+      <a class="kept" href="/shop?view=table" data-kept hidden>
+        <Icon name="heart" />
+        <span data-kept-count />
+        <span class="vh"> kept cars</span>
+      </a>
+      <Who visitor={visitor} />
     </div>
   </header>
 );
 
-function linksFor(visitor: Visitor | undefined): readonly Link[] {
-  if (visitor === undefined) return publicLinks;
-  return [
-    ...(visitor.isOpen ? openLinks : links),
-    ...(visitor.identity.cached.account.isOperator ? [operatorLink] : []),
-  ];
-}
-
-const Who = ({ visitor: { identity, isOpen } }: { readonly visitor: Visitor }): JSX.Element =>
-  isOpen ? (
+const Who = ({ visitor }: Pick<DocumentProps, "visitor">): JSX.Element => {
+  if (visitor === undefined)
+    return (
+      <a class="who" href="/sign-in">
+        Sign in
+      </a>
+    );
+  return visitor.isOpen ? (
     <span class="who">this machine</span>
   ) : (
-    <a class="who" href="/dashboard/settings">
-      {identity.cached.account.email}
+    <a class="who" href="/account">
+      {visitor.identity.cached.account.email}
     </a>
   );
+};
 
-/** The end of every page: its cost and the account's money in one quiet line, and the way out. */
-const Foot = ({ content, visitor }: DocumentProps): JSX.Element => (
-  <footer class="foot">
-    <div class="wrap">
-      {visitor === undefined || visitor.isFree ? <span class="meter" /> : <Meter content={content} visitor={visitor} />}
-      <a href="/docs">API</a>
-      <button type="button" class="js-only" data-keys>
-        Keys
-      </button>
-      {visitor === undefined || visitor.isOpen ? null : (
-        <form method="post" action="/sign-out">
-          <input type="hidden" name="csrf_token" value={visitor.csrfToken} />
-          <button type="submit">Sign out</button>
-        </form>
-      )}
-    </div>
-  </footer>
-);
-
-interface MeterProps {
-  readonly content: PageContent;
-  readonly visitor: Visitor;
-}
-
-const Meter = ({ content: { micros, section }, visitor: { identity } }: MeterProps): JSX.Element => {
-  const { balanceMicros, spentMicros } = identity.cached.account;
-  const viewMicros = section === "dashboard" || section === "operator" ? undefined : micros;
-  const amounts = [
-    { name: "This view", amount: viewMicros, id: "view-cost" },
-    { name: "This month", amount: spentMicros, id: undefined },
-    { name: "Balance", amount: balanceMicros, id: undefined },
-  ];
+/** The foot: the day of the prices, the cost of the page and the balance, and ways out. */
+const Foot = ({ content: { day, micros, door }, visitor }: DocumentProps): JSX.Element => {
+  const hasMoney = visitor !== undefined && !visitor.isFree && door !== "operate";
   return (
-    <dl class="meter" id="account" aria-label="Account">
-      {amounts.map(({ name, amount, id }) =>
-        amount === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd id={id}>{usd(amount)}</dd>
-          </div>
-        ),
-      )}
-    </dl>
+    <footer class="foot">
+      <div class="frame">
+        {day === undefined ? null : <span>Prices of {dayText(day)}</span>}
+        {hasMoney && micros !== undefined && micros > 0 ? (
+          <span>
+            This page cost <span id="page-cost">{usd(micros)}</span>
+          </span>
+        ) : null}
+        {visitor?.isOpen === true ? <span>No accounts, no charges: this service runs for its own machine</span> : null}
+        {hasMoney ? (
+          <span>
+            Balance <span id="balance">{usd(visitor.identity.cached.account.balanceMicros)}</span>
+          </span>
+        ) : null}
+        {door === "operate" && visitor?.isOpen === false ? (
+          <span>Operators are not charged for these pages</span>
+        ) : null}
+        <span class="end">
+          <a href="/docs">API</a>
+          {visitor === undefined || visitor.isOpen ? null : <a href="/account">Account</a>}
+          <a href="/docs/guides/explorer">Help</a>
+          {visitor === undefined || visitor.isOpen ? null : <SignOut visitor={visitor} />}
+        </span>
+      </div>
+    </footer>
   );
 };
+
+const SignOut = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <form method="post" action="/sign-out">
+    <input type="hidden" name="csrf_token" value={visitor.csrfToken} />
+    <button type="submit" class="plain">
+      Sign out
+    </button>
+  </form>
+);

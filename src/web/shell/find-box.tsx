@@ -1,30 +1,17 @@
-/** The box of the header, which finds cars unless a page says otherwise. Scripts add suggestions to it. */
+/** The question box: cars, a VIN, a dealer, a question, or an operation of the API. Scripts add suggestions to it. */
 import type { JSX } from "preact";
 import { Icon } from "./icons.tsx";
 
 interface FindBoxProps {
   readonly value?: string | undefined;
-  /** What the box finds, and the pages that answer it and suggest while it is typed in. */
-  readonly finds?: FoundThings;
+  /** `hero` on the front door, in whose bar it does not stand. */
+  readonly look?: "hero";
+  readonly placeholder?: string;
 }
 
-interface FoundThings {
-  readonly action: string;
-  readonly suggestions: string;
-  readonly label: string;
-  readonly placeholder: string;
-}
-
-const cars: FoundThings = {
-  action: "/find",
-  suggestions: "/find/suggestions",
-  label: "Find cars, dealers, VINs",
-  placeholder: "awd rav4 under 30k near Tacoma, a VIN, a dealer",
-};
-
-export const FindBox = ({ value = "", finds = cars }: FindBoxProps): JSX.Element => (
-  <search class="find">
-    <form action={finds.action} method="get">
+export const FindBox = ({ value = "", look, placeholder = "A car, a VIN, a dealer, a question" }: FindBoxProps) => (
+  <search class={look === "hero" ? undefined : "asks"}>
+    <form class={look === "hero" ? "big" : "ask"} action="/find" method="get">
       <Icon name="search" />
       <input
         type="search"
@@ -34,12 +21,19 @@ export const FindBox = ({ value = "", finds = cars }: FindBoxProps): JSX.Element
         maxLength={200}
         autocomplete="off"
         required
-        aria-label={finds.label}
-        placeholder={finds.placeholder}
-        data-suggest={finds.suggestions}
+        aria-label="What are you looking for?"
+        placeholder={placeholder}
+        data-suggest="/find/suggestions"
       />
-      <kbd>/</kbd>
-      <div id="suggestions" class="combo" role="listbox" aria-label="Suggestions" hidden />
+      <button type="submit" class={look === "hero" ? "btn gold" : undefined}>
+        Search
+      </button>
+      <Suggestions />
     </form>
   </search>
+);
+
+/** Where suggestions of a field are listed by its browser module. */
+export const Suggestions = (): JSX.Element => (
+  <div id="suggestions" class="combo" role="listbox" aria-label="Suggestions" hidden />
 );

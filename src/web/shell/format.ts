@@ -10,6 +10,8 @@ export const count = (value: number | null | undefined, unit = ""): string =>
 export const amountOf = (number: number | null | undefined, thing: string): string =>
   count(number, ` ${thing}${number === 1 ? "" : "s"}`);
 
+const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
 const decimals = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
 
 /** Formats a number with all its decimals. */
@@ -46,6 +48,17 @@ export function usd(micros: number): string {
   return micros < 0 ? `−${text}` : text;
 }
 
+const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** Formats an amount in micros in dollars and cents; smaller ones than a cent with the decimals that they need. */
+export function money(micros: number): string {
+  if (micros !== 0 && Math.abs(micros) < 10_000) return usd(micros);
+  return `${micros < 0 ? "−" : ""}$${cents.format(Math.abs(micros) / 1_000_000)}`;
+}
+
+/** Formats a charge in micros: at least three decimals. */
+export const chargeText = (micros: number): string => usd(micros).replace(/\.(\d\d)$/, ".$10");
+
 /** Formats an amount in micros that is added or taken. */
 export const signedAmount = (micros: number): string => (micros > 0 ? `+${usd(micros)}` : usd(micros));
 
@@ -60,6 +73,22 @@ export function percent(fraction: number | null | undefined): string {
   return `${fraction < 0 ? "−" : "+"}${size}%`;
 }
 
+/** Formats a fraction as a percentage without a sign, with one decimal: `4.7 %`. */
+export const inPercent = (fraction: number): string => `${tenths.format(Math.abs(fraction * 100))}\u00a0%`;
+
+/** Formats a fraction as a percentage with a sign: `+0.6 %`, `0.0 %`. */
+export function signedPercent(fraction: number): string {
+  const size = inPercent(fraction);
+  return /^0\.0\D/.test(size) ? size : `${fraction < 0 ? "−" : "+"}${size}`;
+}
+
+/** Formats a part of a whole in whole percent: `18 %`; `under 1 %` and `over 99 %` for what is not none or all. */
+export function wholePercent(fraction: number): string {
+  if (fraction > 0 && fraction < 0.01) return "under 1\u00a0%";
+  if (fraction > 0.99 && fraction < 1) return "over 99\u00a0%";
+  return `${integers.format(Math.abs(fraction * 100))}\u00a0%`;
+}
+
 /** Returns a text, or a dash if it is unknown or empty. */
 export const text = (value: string | number | null | undefined): string =>
   value === null || value === undefined || value === "" ? unknown : String(value);
@@ -69,6 +98,18 @@ const days = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric"
 /** Formats the day of a date or time, for example `Nov 19, 2026`. */
 export const day = (value: string | null | undefined): string =>
   value === null || value === undefined ? unknown : days.format(new Date(`${value.slice(0, 10)}T00:00:00Z`));
+
+const daysOfYear = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "short", day: "numeric" });
+
+/** Formats a day with the year only if it is another than that of the shown day: `Nov 19`. */
+export const shortDay = (value: string, shown: string): string =>
+  value.slice(0, 4) === shown.slice(0, 4) ? daysOfYear.format(new Date(`${value.slice(0, 10)}T00:00:00Z`)) : day(value);
+
+/** Formats a Unix time in UTC to the minute, with the year only if it is another than that of the shown day: `Nov 27, 22:16`. */
+export const shortTime = (atMs: number, shown: string): string => {
+  const text = new Date(atMs).toISOString();
+  return `${shortDay(text, shown)}, ${text.slice(11, 16)}`;
+};
 
 /** Formats a size in MB, or from 1 GB on in GB. */
 export const size = (bytes: number): string =>

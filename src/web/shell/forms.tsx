@@ -2,6 +2,7 @@
  * Forms: a POST of a page, sent by the same page. Refuses forms that another site sends, by the headers of the browser, and by the token
  * that the forms of a session carry.
  */
+import type { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -9,8 +10,10 @@ import { Refusal } from "../../contract/errors.ts";
 import { type Middleware, type RequestContext, readBytes } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
+import { Button } from "../components/button.tsx";
 import type { PageContent } from "./document.tsx";
-import { errorPage, noticePage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
+import { notice, noticePage } from "./notice.tsx";
+import { errorPage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused, unless it may have a file. */
@@ -31,7 +34,14 @@ export interface VisitorForm extends SentForm {
   readonly visitor: Visitor;
 }
 
-type FormResult = Promise<PageContent | Redirect>;
+/** A file that a form asks for. */
+export interface SentFile {
+  readonly file: Readable;
+  readonly type: string;
+  readonly name: string;
+}
+
+type FormResult = Promise<PageContent | Redirect | SentFile>;
 
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
@@ -101,10 +111,14 @@ async function sendResult(
     if ("location" in result) {
       context.status = 303;
       context.redirect(result.location);
+    } else if ("file" in result) {
+      context.set("Content-Type", result.type);
+      context.set("Content-Disposition", `attachment; filename="${result.name}"`);
+      context.body = result.file;
     } else sendPage(context, result, visitor);
   } catch (thrown) {
     if (thrown instanceof UserError) sendPage(context, refusedPage(thrown.message), visitor);
-    else if (thrown instanceof Refusal) sendPage(context, errorPage(context, thrown), visitor);
+    else if (thrown instanceof Refusal) sendPage(context, errorPage(context, thrown, visitor), visitor);
     else throw thrown;
   }
   // A form can show a secret.
@@ -128,48 +142,18 @@ const csrfField = "csrf_token";
 interface FormProps {
   readonly visitor: Visitor;
   readonly action: string;
+  readonly id?: string;
   readonly class?: string;
   /** Whether it has a file. */
   readonly hasFile?: boolean;
   readonly children: ComponentChildren;
 }
 
-export const Form = ({ visitor, action, class: className, hasFile, children }: FormProps): JSX.Element => (
-  <form class={className} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
+export const Form = ({ visitor, action, id, class: className, hasFile, children }: FormProps): JSX.Element => (
+  <form class={className} id={id} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
     <input type="hidden" name={csrfField} value={visitor.csrfToken} />
     {children}
   </form>
-);
-
-type FieldProps = { readonly label: string } & JSX.IntrinsicElements["input"];
-
-/** An input with its label above it; of texts, unless it has another type. */
-export const Field = ({ label, ...input }: FieldProps): JSX.Element => (
-  <label>
-    {label}
-    <input type="text" {...input} />
-  </label>
-);
-
-interface SelectProps {
-  readonly label: string;
-  readonly name: string;
-  readonly value?: string | undefined;
-  readonly options: readonly (readonly [value: string, text: string])[];
-}
-
-/** A choice of one value, with its label above it. */
-export const Select = ({ label, name, value, options }: SelectProps): JSX.Element => (
-  <label>
-    {label}
-    <select name={name}>
-      {options.map(([option, text]) => (
-        <option key={option} value={option} selected={option === value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
 );
 
 interface ConfirmationProps extends Pick<FormProps, "visitor" | "action" | "children"> {
@@ -182,18 +166,14 @@ interface ConfirmationProps extends Pick<FormProps, "visitor" | "action" | "chil
 
 /** Says what is to be ended, and asks for the confirmation. */
 export const Confirmation = ({ visitor, action, fields = {}, button, keepPath, children }: ConfirmationProps) => (
-  <section class="sheet pad">
+  <section class="fig">
     <p>{children}</p>
-    <Form visitor={visitor} action={action} class="inline">
+    <Form visitor={visitor} action={action} class="line">
       {Object.entries(fields).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
-      <button type="submit" class="btn danger">
-        {button}
-      </button>
-      <a class="btn" href={keepPath}>
-        Keep it
-      </a>
+      <Button look="danger">{button}</Button>
+      <Button href={keepPath}>Keep it</Button>
     </Form>
   </section>
 );
@@ -201,7 +181,7 @@ export const Confirmation = ({ visitor, action, fields = {}, button, keepPath, c
 /** Returns the page that refuses a form as a whole. */
 const unreadPage = (status: number, message: string) => ({
   status,
-  ...noticePage("Form refused", message, ["/dashboard", "Dashboard"]),
+  ...noticePage("Form refused", message, ["/account", "Account"]),
 });
 
 const forgedPage = unreadPage(
@@ -212,13 +192,11 @@ const malformedPage = unreadPage(400, "Invalid type of the form: expected applic
 const tooLongPage = (bytesMax: number) => unreadPage(413, `The form is too long: expected at most ${bytesMax} bytes.`);
 
 const refusedPage = (message: string): PageContent => ({
-  title: "Not changed",
   status: 422,
-  body: (
-    <section class="narrow">
-      <h1>Nothing was changed</h1>
-      <p role="alert">{message}</p>
-      <p>Go back to correct it.</p>
-    </section>
-  ),
+  title: "Not changed",
+  ...notice({
+    sentence: ["Nothing was changed."],
+    context: ["Go back to correct it."],
+    children: <p role="alert">{message}</p>,
+  }),
 });

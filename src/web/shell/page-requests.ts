@@ -5,7 +5,8 @@ import { Abandoned } from "../../db/job.ts";
 import { clientSignal, type RequestContext } from "../../http/context.ts";
 import type { CallOperation, InternalCaller } from "../../http/internal-calls.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import { type CalledId, operationRequest, type TextParameters } from "../../operations/caller.ts";
+import { type EndpointId, operationRequest, type TextParameters } from "../../operations/caller.ts";
+import { docsPath } from "../build/operation-docs.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most concurrent operations of a page before Node.js warns about listeners. */
@@ -14,6 +15,8 @@ const operationsMax = 64;
 export interface ChargedRequest {
   readonly path: string;
   readonly querystring: string;
+  /** The page of Build with the same request. */
+  readonly buildPath: string;
   readonly requestId: string;
   readonly micros: number;
 }
@@ -68,12 +71,18 @@ export class PageRequests {
   }
 
   /** Calls an operation as the visitor. Throws the Refusal of the API. */
-  async call<Id extends CalledId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
+  async call<Id extends EndpointId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
     const request = operationRequest(id, query, params);
     const index = this.sent;
     this.sent += 1;
     const { body, requestId, micros } = await this.callOperation(this.caller, request);
-    this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
+    this.answered[index] = {
+      path: request.path,
+      querystring: request.querystring,
+      buildPath: `${docsPath(id)}?${new URLSearchParams({ ...params, ...query })}`,
+      requestId,
+      micros,
+    };
     return body;
   }
 

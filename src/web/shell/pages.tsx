@@ -5,8 +5,12 @@ import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import { type PageContent, renderDocument, type Section } from "./document.tsx";
-import { FreshnessBar } from "./freshness-bar.tsx";
+import { Button } from "../components/button.tsx";
+import { unpaidVerdict } from "../sentences/account.ts";
+import { type PageContent, renderDocument } from "./document.tsx";
+import { isPaid } from "./doors.ts";
+import { notice, noticePage } from "./notice.tsx";
+import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
@@ -15,6 +19,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'self'",
@@ -55,38 +60,36 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) return context.redirect(content.location);
-      const freshness = await freshnessOf(services, content, visitor);
-      sendPage(context, { micros: requests.micros, ...freshness, ...content }, visitor);
+      const age = await ageOf(services, visitor);
+      sendPage(context, { micros: requests.micros, requests: requests.charged, ...age, ...content }, visitor);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
-      sendPage(context, { micros: requests.micros, ...errorPage(context, thrown) }, visitor);
+      sendPage(context, { micros: requests.micros, ...errorPage(context, thrown, visitor) }, visitor);
     }
   };
 }
 
-/** The sections whose pages show the published day. */
-const datedSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "operator"];
-
-/** Returns the freshness bar of a page that shows the published day. */
-async function freshnessOf(
+/** Returns the published day, and the note if it is old. */
+async function ageOf(
   { freshness, accounts }: SiteServices,
-  { section }: PageContent,
   visitor: Visitor,
-): Promise<Pick<PageContent, "freshness">> {
-  if (!datedSections.includes(section)) return {};
+): Promise<Pick<PageContent, "day" | "oldData">> {
   const report = await freshness.fullReport();
   const { lastIngest } = freshness;
+  const nowMs = accounts.administration.nowMs;
   return {
-    freshness: (
-      <FreshnessBar report={report} lastIngest={lastIngest} visitor={visitor} nowMs={accounts.administration.nowMs} />
-    ),
+    day: report.day ?? undefined,
+    oldData: <OldData report={report} lastIngest={lastIngest} visitor={visitor} nowMs={nowMs} />,
   };
 }
 
-/** Refuses values with control characters, except tabs, which are pasted with text. Their text can be a secret: the message has none of it. */
+/** The fields whose texts have several lines. */
+const longFields: readonly string[] = ["statement", "body"];
+
+/** Refuses values with control characters, except tabs, which are pasted with text, and ends of lines in long ones. Their text can be a secret: the message has none of it. */
 export function requirePlainText(parameters: readonly (readonly [name: string, value: string | undefined])[]): void {
   for (const [parameter, value = ""] of parameters) {
-    if (!/[^\P{Cc}\t]/u.test(value)) continue;
+    if (!/[^\P{Cc}\t]/u.test(longFields.includes(parameter) ? value.replaceAll(/[\r\n]/g, "") : value)) continue;
     const details = { parameter, value: `(${value.length} characters)`, hint: "" };
     throw refuse("invalid_parameter_value", { ...details, allowed: "text without control characters" });
   }
@@ -102,51 +105,74 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set("Cache-Control", keptSections.has(content.section ?? "") ? "private, no-cache" : "no-store");
+  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets.
+  const isKept = isPaid(content.door) || content.door === "build";
+  context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
 
-/** The sections whose pages a browser keeps: going back to one is free, and the docs are public. Other pages may show secrets. */
-const keptSections: ReadonlySet<string> = new Set(["explorer", "dealers", "compare", "docs"]);
-
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
-export function errorPage(context: RequestContext, thrown: unknown): PageContent {
+export function errorPage(context: RequestContext, thrown: unknown, visitor?: Visitor): PageContent {
   const refusal = loggedRefusalOf(thrown, context.state);
   context.state.errorCode = refusal.code;
   if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
   const [status] = errors[refusal.code];
-  const nextStep = nextSteps[refusal.code] ?? ["/", "Back to the explorer"];
-  return { status, ...noticePage(titles[status] ?? "This page cannot be shown", refusal.message, nextStep) };
+  return { status, ...refusalPage(refusal, status, visitor) };
+}
+
+function refusalPage(refusal: Refusal, status: number, visitor: Visitor | undefined): PageContent {
+  const { code, message } = refusal;
+  if (code === "not_found") return missingPage(visitor);
+  if (code === "billing_state_blocked" && visitor !== undefined) return noCreditPage(visitor, message);
+  if (code === "monthly_spend_cap_exceeded")
+    return noticePage(titles[status] ?? "", message, ["/account#cap", "Raise the cap"], ["/docs", "Read the docs"]);
+  return noticePage(titles[status] ?? "This page cannot be shown", message, ["/", "Home"]);
 }
 
 const titles: Readonly<Record<number, string>> = {
-  402: "Payment required",
-  404: "Not found",
+  402: "Your month's limit is reached",
   429: "Too many requests",
   503: "Unavailable",
 };
 
-type NextStep = readonly [path: string, text: string];
+/** The page of an address that no page has: visitors can search from it. */
+const missingPage = (visitor: Visitor | undefined): PageContent => ({
+  title: "Not found",
+  ...notice({
+    sentence: ["This road ends here."],
+    car: "offroad",
+    context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
+    more:
+      visitor === undefined ? undefined : (
+        <form class="line search" action="/find" method="get">
+          <input
+            class="in"
+            type="search"
+            name="q"
+            maxLength={200}
+            required
+            aria-label="Search"
+            placeholder="A car, a VIN, a dealer, a question"
+          />
+          <Button look="main">Search</Button>
+        </form>
+      ),
+    ways: [["/", "Home"], ...(visitor === undefined ? [] : [["/shop", "Shop"] as const]), ["/docs", "Build"]],
+    isQuiet: visitor !== undefined,
+  }),
+});
 
-/** The next step after a refusal, where it is not the explorer. */
-const nextSteps: Readonly<Partial<Record<Refusal["code"], NextStep>>> = {
-  monthly_spend_cap_exceeded: ["/dashboard#cap", "Raise the cap"],
-  billing_state_blocked: ["/dashboard", "Open the dashboard"],
-};
-
-/** Returns a page of a message and the next step. */
-export const noticePage = (title: string, message: string, [path, text]: NextStep): PageContent => ({
-  title,
-  body: (
-    <section class="narrow">
-      <h1>{title}</h1>
-      <p>{message}</p>
-      <p>
-        <a href={path}>{text}</a>
-      </p>
-    </section>
-  ),
+/** The page of an account that cannot pay: what was spent, whom to ask, and what stays. */
+const noCreditPage = ({ identity }: Visitor, message: string): PageContent => ({
+  title: "No credit",
+  ...notice({
+    ...unpaidVerdict(identity.cached.account, message),
+    ways: [
+      ["/account", "See what it was spent on"],
+      ["/docs", "Read the docs"],
+    ],
+  }),
 });
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
@@ -158,7 +184,7 @@ export const showErrors =
     } catch (thrown) {
       if (thrown instanceof Abandoned || !isForBrowser(context)) throw thrown;
       const visitor = await visitorOf(context, services).catch(() => undefined);
-      sendPage(context, errorPage(context, thrown), visitor);
+      sendPage(context, errorPage(context, thrown, visitor), visitor);
     }
   };
 

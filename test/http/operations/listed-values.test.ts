@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { joinList, splitList } from "../../../src/contract/lists.ts";
 import { mountAgents } from "../../../src/mcp/mount-agents.ts";
-import { equivalentSql } from "../../../src/web/explorer/equivalent-sql.ts";
+import { equivalentSql } from "../../../src/web/shop/equivalent-sql.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { connectAgent } from "../../support/agents.ts";
 import { startService } from "../../support/http/service.ts";

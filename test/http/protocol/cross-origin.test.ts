@@ -30,7 +30,7 @@ const send = (url: string, method: string, headers: Record<string, string>): Pro
 
 const allowed = ({ headers }: Response): string | null => headers.get("Access-Control-Allow-Origin");
 
-const pages = ["/", "/dashboard", "/sign-in", "/docs", "/oauth/authorize", "/oauth/token", "/healthz", "/readyz"];
+const pages = ["/", "/account", "/sign-in", "/docs", "/oauth/authorize", "/oauth/token", "/healthz", "/readyz"];
 
 test("pages of a named origin may call the API and the agent server, and no others may", async () => {
   for (const path of ["/v1/listings", "/v1/usage", "/v1/openapi.json", "/v1/nowhere", "/mcp"]) {

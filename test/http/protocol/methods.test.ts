@@ -110,7 +110,7 @@ const allowed: readonly (readonly [path: string, allow: string])[] = [
   ["/", get],
   ["/sign-in", "GET, HEAD, OPTIONS, POST"],
   ["/sign-out", "OPTIONS, POST"],
-  ["/dashboard/cap", "OPTIONS, POST"],
+  ["/account/cap", "OPTIONS, POST"],
   ["/oauth/authorize", get],
   ["/oauth/token", "OPTIONS, POST"],
   ["/.well-known/oauth-authorization-server", get],
@@ -139,7 +139,7 @@ test("OPTIONS names the methods of a path without a key, and so does the refusal
 });
 
 test("HEAD of a page has its headers, unless another site embeds it", async () => {
-  for (const path of ["/", "/dashboard", "/sign-in"]) {
+  for (const path of ["/", "/account", "/sign-in"]) {
     const got = await send("GET", path, { Cookie: cookie });
     const head = await send("HEAD", path, { Cookie: cookie });
     assert.deepEqual([head.status, head.body, lasting(head)], [200, "", lasting(got)], path);

@@ -1,16 +1,22 @@
 /** Feeds whose rows or prices collapse are held, until they are released, replayed, or repeated often enough. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import type { IngestOptions } from "../../../src/ingest/ingest.ts";
-import { readReleasedFeeds, releaseFeed } from "../../../src/lake/ingest-record.ts";
+import {
+  type DecisionName,
+  type FeedDecision,
+  readFeedDecisions,
+  recordDecision,
+} from "../../../src/lake/feed-decisions.ts";
 import { explainVin } from "../../../src/query/evidence/evidence.ts";
+import { feedOverview } from "../../../src/query/quality/feed-overview.ts";
 import { carquetHere } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
-import { createLake, ingestPath, queryLake, temporaryCopy, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake, ingestPath, queryLake, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
@@ -58,8 +64,15 @@ const light: IngestOptions = { hasServingFiles: false };
 const heldFolder = await folderOf(fileScope, { [days[0]]: usual, [days[1]]: collapsed });
 const { lake: heldLake, reports } = await createLake(fileScope, heldFolder, light);
 
+const decide = (lake: string, decision: DecisionName, dealer_id: string, vins: number): Promise<void> =>
+  recordDecision(lake, { dealer_id, day: days[1], vins, decision, at: "2026-03-02T12:00:00.000Z" });
+
 /** Returns a copy of the lake whose last feeds are held. */
-const copyOfHeldLake = (scope: Scope): Promise<string> => temporaryCopy(scope, heldLake);
+async function copyOfHeldLake(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(heldLake, lake, { recursive: true, verbatimSymlinks: true });
+  return lake;
+}
 
 /** Ingests one more day into a lake. */
 async function ingestNext(
@@ -138,8 +151,8 @@ test("a released feed is what the dealer's next feed is compared with", async (s
 
 test("a release holds after an ingest that was cut off, and for one feed", { skip: skipInShortRun }, async (scope) => {
   const lake = await copyOfHeldLake(scope);
-  await releaseFeed(lake, { dealer_id: north, day: days[1], vins: 12 });
-  await releaseFeed(lake, { dealer_id: south, day: days[1], vins: 3 });
+  await decide(lake, "release", north, 12);
+  await decide(lake, "release", south, 3);
   const onStep = (_day: string, step: number): void => {
     if (step === 5) throw new Error("killed");
   };
@@ -154,7 +167,7 @@ test("a release holds after an ingest that was cut off, and for one feed", { ski
 
 test("a replay accepts a released feed on its day, and holds the others again", async (scope) => {
   const lake = await copyOfHeldLake(scope);
-  await releaseFeed(lake, { dealer_id: north, day: days[1], vins: 12 });
+  await decide(lake, "release", north, 12);
   await ingestPath(lake, heldFolder, { ...light, replayFrom: days[1] });
   assert.deepEqual(await stateOf(lake, days[1]), {
     "north active": [...pricesOf(range(2, 12), 100, 1), ...pricesOf([13], 100)],
@@ -177,22 +190,109 @@ test("a usual feed after a held one counts; thresholds are settings, and the las
   assert.deepEqual([report.collapsed, report.judged.length], [0, 1]);
 });
 
-test("a release is kept beside earlier ones, also after one that was killed, and a malformed file is an error", async (scope) => {
+test("a rejected feed is none of the collapsed feeds in a row, also after a day without one, and a replay holds all of its rows", async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  const { out } = await carquetHere(["reject", south, "--lake", lake]);
+  assert.equal(
+    out,
+    `Rejected the feed of ${south} of 2026-03-02, 3 VINs. A replay from 2026-03-02 holds all of its rows.\n`,
+  );
+  const thresholds = { collapsedFeeds: 2 };
+  await ingestNext(scope, lake, days[2], { north: usual.north, south: [] });
+  const next = { north: usual.north, south: collapsed.south };
+  const { judged } = await ingestNext(scope, lake, days[3], next, { ...light, thresholds });
+  assert.deepEqual(
+    judged.map(({ dealer_id, verdict }) => [dealer_id, verdict]),
+    [[south, "collapsed"]],
+  );
+
+  const replayed = await copyOfHeldLake(scope);
+  await decide(replayed, "reject", south, 3);
+  const [report] = await ingestPath(replayed, heldFolder, { ...light, replayFrom: days[1] });
+  assert.deepEqual([report?.rows, report?.listed, report?.held, report?.collapsed], [15, 0, 15, 2]);
+  assert.deepEqual(await stateOf(replayed, days[1]), {
+    "north active": pricesOf(northCars),
+    "south active": pricesOf(southCars),
+    feeds: ["collapsed prices 12 of 6.0 11 of 11", "collapsed rejected 3 of 6.0 0 of 3"],
+  });
+  const { data } = await explainVin(vinOf(21), 50, await openVersion(scope, replayed));
+  const unconfirmed = data.steps.find(({ event }) => event === "unconfirmed");
+  assert.equal(unconfirmed?.text, "The feed of South is held because an operator rejected it; the claim stands.");
+  const issues =
+    "SELECT outcome, reason, count(*)::INTEGER AS n FROM rejects WHERE delivery_date = '2026-03-02' AND outcome IN ('held', 'collapsed') GROUP BY ALL ORDER BY reason";
+  assert.deepEqual(await queryLake(replayed, issues), [
+    { outcome: "held", reason: "an operator rejected the feed", n: 3 },
+    { outcome: "held", reason: "the prices of the feed collapsed", n: 12 },
+  ]);
+});
+
+test("a decision replaces an earlier one about its feed, and is withdrawn as if there had been none", async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  await Promise.all([decide(lake, "release", north, 12), decide(lake, "reject", south, 3)]);
+  await decide(lake, "reject", north, 12);
+  const decided = async () =>
+    (await readFeedDecisions(lake)).map(({ dealer_id, decision }) => [dealer_id, decision]).sort();
+  assert.deepEqual(
+    await decided(),
+    [
+      [north, "reject"],
+      [south, "reject"],
+    ].sort(),
+  );
+  const { out } = await carquetHere(["release", north, "--undo", "--lake", lake]);
+  assert.equal(out, `Withdrew the rejection of the feed of ${north} of 2026-03-02.\n`);
+  assert.deepEqual(await decided(), [[south, "reject"]]);
+  const { code, err } = await carquetHere(["reject", north, "--undo", "--lake", lake]);
+  assert.equal(code, 1);
+  assert.match(err, /^carquet: No decision about the feed of \S+ of 2026-03-02 exists: expected a decided feed\.\n$/);
+  await carquetHere(["reject", south, "--undo", "--lake", lake]);
+  const { judged } = await ingestNext(
+    scope,
+    lake,
+    days[2],
+    { north: usual.north, south: collapsed.south },
+    { ...light, thresholds: { collapsedFeeds: 2 } },
+  );
+  assert.deepEqual(
+    judged.map(({ verdict }) => verdict),
+    ["resized"],
+  );
+});
+
+test("a decision outlasts a write that was killed, and a malformed one is an error that names its file", async (scope) => {
   const lake = await temporaryFolder(scope);
-  const path = join(lake, "released-feeds.json");
-  const released = [north, south].map((dealer_id) => ({ dealer_id, day: days[1], vins: 12 }));
-  for (const feed of [...released, released[0]]) {
-    await writeFile(`${path}.new`, "[{");
-    if (feed !== undefined) await releaseFeed(lake, feed);
+  const folder = join(lake, "feed-decisions");
+  await decide(lake, "release", north, 12);
+  const [name = ""] = await readdir(folder);
+  await writeFile(join(folder, `${name}.new`), "[{");
+  assert.equal((await readFeedDecisions(lake)).length, 1);
+  const wrong: Partial<FeedDecision> = { dealer_id: "1", day: "2026-03-01", decision: "release", at: "2026-03-01" };
+  for (const text of ["{}", "[{", JSON.stringify(wrong), JSON.stringify({ ...wrong, vins: 1, decision: "keep" })]) {
+    await writeFile(join(folder, name), text);
+    await assert.rejects(readFeedDecisions(lake), new RegExp(`${name}: malformed: expected the decision about a feed`));
   }
-  assert.deepEqual(await readReleasedFeeds(lake), [...released].reverse());
-  for (const text of ["{}", "[{", '[{"dealer_id": "1", "day": "2026-03-01"}]']) {
-    await writeFile(path, text);
-    await assert.rejects(
-      readReleasedFeeds(lake),
-      /released-feeds\.json: malformed: expected an array of released feeds/,
-    );
-  }
+});
+
+test("the problems of a day name the dealer, the files of the feed and its rows", async (scope) => {
+  const version = await openVersion(scope, heldLake);
+  const { problems } = await feedOverview(version, 10);
+  assert.deepEqual(
+    problems.map(({ name, state, files }) => [name, state, files]),
+    [
+      ["North", "held", [{ file: "inventory.csv", firstRow: 1, rows: 12 }]],
+      ["South", "held", [{ file: "inventory.csv", firstRow: 13, rows: 3 }]],
+    ],
+  );
+  const issue = (await version.feeds.issues(days[1])).find(({ outcome }) => outcome === "held");
+  assert.ok(issue);
+  const rows = await version.feeds.rowsOfIssue(days[1], issue, 2);
+  assert.deepEqual(
+    rows.map(({ row, vin }) => [row, vin]),
+    [
+      [1, vinOf(2)],
+      [2, vinOf(3)],
+    ],
+  );
 });
 
 test("the evidence about a held vehicle says why its claim stands", async (scope) => {
@@ -246,7 +346,7 @@ for (const [args, message] of [
 ] as const)
   test(`carquet ${args.join(" ")} is refused in one line`, async () => {
     const { code, err } = await carquetHere([...args, "--lake", heldLake]);
-    assert.deepEqual([code, await readReleasedFeeds(heldLake)], [1, []]);
+    assert.deepEqual([code, await readFeedDecisions(heldLake)], [1, []]);
     assert.match(err, message);
   });
 

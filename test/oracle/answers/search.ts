@@ -1,6 +1,6 @@
 /** Oracle of listing search: scans every listing, step by step. */
 import { vocabulary } from "../../../src/contract/document.ts";
-import { extensionNames } from "../../../src/listing/schema.ts";
+import { extensionNames, ratings } from "../../../src/listing/schema.ts";
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
 import { distanceOf, oracleOrigin } from "./geography.ts";
@@ -11,6 +11,8 @@ export interface OraclePage {
   readonly data: readonly Readonly<Record<string, unknown>>[];
 }
 
+const ratingNames: readonly string[] = ratings;
+
 const fieldValues = vocabulary("searchListings", "fields");
 type Field = Exclude<(typeof fieldValues)[number], "default">;
 
@@ -18,7 +20,7 @@ type Field = Exclude<(typeof fieldValues)[number], "default">;
 export const fields = fieldValues.filter((name): name is Field => name !== "default");
 
 /** Fields that are served only if a request names them. */
-const requestedFields: readonly string[] = ["features", "options_packages", ...extensionNames];
+const requestedFields: readonly string[] = ["features", "options_packages", "keywords", ...extensionNames];
 const defaultFields = fields.filter((name) => !requestedFields.includes(name));
 
 /** Answers a valid query of either search: the total, and the requested fields of a page. */
@@ -59,8 +61,9 @@ function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, ot
     miles: ({ miles }) => miles,
     msrp: ({ msrp }) => msrp,
     discount: (listing) => (discountOf(listing) === null ? null : Number(listing.price) / Number(listing.msrp)),
-    value: ({ price, market_value, price_to_value }) =>
-      price_to_value === null ? null : Number(price) / Number(market_value),
+    // A rated price is at most twice its value.
+    value: ({ price, market_value, value_rating }) =>
+      value_rating === null ? null : 10 * ratingNames.indexOf(value_rating) + Number(price) / Number(market_value),
     price_drop: ({ price_drop }) => price_drop,
     all_in_price: ({ all_in_price }) => all_in_price,
     distance: (listing) => {

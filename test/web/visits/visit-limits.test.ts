@@ -28,12 +28,12 @@ inAccountsFile(accounts, (database) => {
 const cookieOf = async (accountId: string): Promise<string> => `carquet-session=${await sessions.create(accountId)}`;
 const cookie = await cookieOf(customer.accountId);
 const download = (headers = { Cookie: cookie }): Promise<Response> =>
-  fetch(`${url}/dashboard/ledger.csv`, { headers, redirect: "manual" });
+  fetch(`${url}/account/charges.csv`, { headers, redirect: "manual" });
 
 /** Starts a download without reading its content. */
 const startSlowly = (): Promise<IncomingMessage> =>
   new Promise((resolve, reject) =>
-    get(`${url}/dashboard/ledger.csv`, { headers: { Cookie: cookie } }, resolve).on("error", reject),
+    get(`${url}/account/charges.csv`, { headers: { Cookie: cookie } }, resolve).on("error", reject),
   );
 
 test("an account downloads two ledgers at once; a third is refused until one ends, and another account is not", async () => {
@@ -47,11 +47,7 @@ test("an account downloads two ledgers at once; a third is refused until one end
   assert.match(await refused.text(), /Too many concurrent requests: more than 2 of this account/);
   const other = createCustomer(accounts);
   assert.equal((await download({ Cookie: await cookieOf(other.accountId) })).status, 200);
-  assert.equal(
-    (await fetch(`${url}/dashboard`, { headers: { Cookie: cookie } })).status,
-    200,
-    "pages are counted apart",
-  );
+  assert.equal((await fetch(`${url}/account`, { headers: { Cookie: cookie } })).status, 200, "pages are counted apart");
   for (const response of slow) response.destroy();
   await eventually("the downloads have ended", async () => (await download()).status === 200);
 });

@@ -6,12 +6,15 @@ import { operations } from "../../../contract/document.ts";
 import type { ConsentRequest, RenderOAuthError } from "../../../http/oauth/authorization-server.ts";
 import { consentPath } from "../../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import { Facts } from "../../shell/blocks.tsx";
+import { Button } from "../../components/button.tsx";
+import { Spec } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 import { usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
+import { noticePage } from "../../shell/notice.tsx";
 import { type PageHandler, sendPage } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
+import { rights } from "../keys.tsx";
 import { narrowPage } from "./narrow-page.tsx";
 
 export const consentPage =
@@ -32,27 +35,12 @@ export const answerConsent =
     if (location === undefined) return expiredPage;
     // A redirect would be part of the form's submission, which the policy allows to this service only.
     context.set("Refresh", `0; url=${location}`);
-    return narrowPage(
-      isAllowed
-        ? { title: "Connected", heading: "The agent is connected" }
-        : { title: "Declined", heading: "The agent is not connected" },
-      <>
-        <p role="status">Your browser returns to it now.</p>
-        <p>
-          <a href={location}>Return to the agent</a>
-        </p>
-      </>,
+    return noticePage(
+      isAllowed ? "The agent is connected" : "The agent is not connected",
+      "Your browser returns to it now.",
+      [location, "Return to the agent"],
     );
   };
-
-/** The rights of agents by scope. */
-const descriptions: Readonly<Record<ApiScope, string>> = {
-  "inventory.read": "Search listings, count and measure the market, and look up vehicles",
-  "dealers.read": "Look up dealers and their listings",
-  "usage.read": "Read the usage of the account",
-  "export.read": "Export listings",
-  "sql.read": "Run SQL",
-};
 
 interface ConsentProps {
   readonly id: string;
@@ -65,10 +53,10 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
   const { clientName, clientHost, redirectUri, scopes } = request;
   return (
     <>
-      <p class="lead">
+      <p class="lede">
         {clientName === "" ? "An agent without a name" : <b>{clientName}</b>} asks to use this service on your account.
       </p>
-      <Facts
+      <Spec
         facts={[
           ["Name", `${clientName === "" ? "none" : clientName} (chosen by the agent, not verified)`],
           ["Published by", clientHost ?? "unknown: the agent registered itself"],
@@ -77,36 +65,32 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         ]}
       />
       <h2>It may</h2>
-      <Scopes scopes={scopes} />
-      <p class="muted">
-        Your spend cap and rate limits apply. You can disconnect it at any time, in the dashboard under “Connected
-        agents”. Allow only what you have just started yourself.
+      <ul class="form">
+        {scopes.map((scope) => (
+          <li key={scope}>
+            {rights[scope][1]}
+            <br />
+            <small class="mute">
+              <code>{scope}</code>, {priceOf(scope)}
+            </small>
+          </li>
+        ))}
+      </ul>
+      <p class="mute">
+        Your monthly limit and rate limits apply. You can disconnect it at any time, among the keys of your account.
+        Allow only what you have just started yourself.
       </p>
-      <Form visitor={visitor} action={`${consentPath}/${id}`} class="inline">
-        <button type="submit" name="answer" value="allow" class="btn prime">
+      <Form visitor={visitor} action={`${consentPath}/${id}`} class="line">
+        <Button look="main" name="answer" value="allow">
           Allow
-        </button>
-        <button type="submit" name="answer" value="decline">
+        </Button>
+        <Button name="answer" value="decline">
           Decline
-        </button>
+        </Button>
       </Form>
     </>
   );
 };
-
-const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
-  <ul class="stack">
-    {scopes.map((scope) => (
-      <li key={scope}>
-        {descriptions[scope]}
-        <br />
-        <small class="muted">
-          <code>{scope}</code>, {priceOf(scope)}
-        </small>
-      </li>
-    ))}
-  </ul>
-);
 
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {
@@ -127,14 +111,10 @@ function targetOf(redirectUri: string): string {
   return protocol === "https:" ? host : `an app on this computer (${protocol})`;
 }
 
-const oauthErrorPage = (message: string, status: number): PageContent =>
-  narrowPage(
-    { title: "Not connected", heading: "The agent cannot be connected", status },
-    <>
-      <p role="alert">{message}</p>
-      <p>Start again from the agent.</p>
-    </>,
-  );
+const oauthErrorPage = (message: string, status: number): PageContent => ({
+  status,
+  ...noticePage("The agent cannot be connected", `${message} Start again from the agent.`),
+});
 
 const expiredPage = oauthErrorPage("The request has expired, has been answered, or began in another browser.", 400);
 

@@ -1,35 +1,18 @@
-/** Pages with one narrow sheet, and the forms that need no session. */
+/** Pages of one form below a car on the road, and the forms that need no session. */
 import type { ComponentChildren, JSX } from "preact";
+import { Button } from "../../components/button.tsx";
 import type { PageContent } from "../../shell/document.tsx";
+import { notice } from "../../shell/notice.tsx";
 
-interface NarrowPage {
-  readonly title: string;
-  /** The title by default. */
-  readonly heading?: string;
-  readonly status?: number;
-}
-
+/** Returns a page; its heading is its title by default. */
 export const narrowPage = (
-  { title, heading = title, status = 200 }: NarrowPage,
+  {
+    title,
+    heading = title,
+    status = 200,
+  }: { readonly title: string; readonly heading?: string; readonly status?: number },
   children: ComponentChildren,
-): PageContent => ({
-  title,
-  status,
-  body: (
-    <section class="narrow">
-      <h1>{heading}</h1>
-      {children}
-    </section>
-  ),
-});
-
-/** Says why an earlier attempt failed. */
-export const FailureNote = ({ message }: { readonly message: string | undefined }): JSX.Element | null =>
-  message === undefined ? null : (
-    <p class="note warn" role="alert">
-      {message}
-    </p>
-  );
+): PageContent => ({ title, status, ...notice({ sentence: [heading], car: "hatch", isNarrow: true, children }) });
 
 interface PublicFormProps {
   readonly action: string;
@@ -40,13 +23,11 @@ interface PublicFormProps {
 }
 
 export const PublicForm = ({ action, hidden, button, children }: PublicFormProps): JSX.Element => (
-  <form class="stack" method="post" action={action}>
+  <form class="form" method="post" action={action}>
     {Object.entries(hidden).map(([name, value]) => (
       <input key={name} type="hidden" name={name} value={value} />
     ))}
     {children}
-    <button type="submit" class="btn prime">
-      {button}
-    </button>
+    <Button look="main">{button}</Button>
   </form>
 );

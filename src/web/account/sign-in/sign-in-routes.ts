@@ -110,7 +110,7 @@ async function acceptInvitation(services: SiteServices, { context, fields }: Sen
     throw thrown;
   }
   await startBrowserSession(context, services, link.accountId);
-  return { location: "/dashboard" };
+  return { location: "/account" };
 }
 
 /** Returns the page of this service that follows a sign-in; `/` for an address of any other host. */

@@ -1,0 +1,161 @@
+/**
+ * Revenue: the charges of all accounts by UTC day, usage class and account, and the credits that were added. Reads the ledger, never writes it. Charges
+ * that were refunded because their request failed count nowhere; see `ledger.ts`.
+ */
+import { dayStartMs, epochDay, plusDays } from "../../base/day.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { type Account, findAccounts } from "../account.ts";
+
+/** UTC days, both ends included, at most `revenueDaysMax`. */
+export interface RevenueDays {
+  readonly startDate: string;
+  readonly endDate: string;
+}
+
+export const revenueDaysMax = 400;
+
+/** Two periods that are compared, such as the days of a month so far and those of the month before. They can overlap. */
+export interface RevenueRequest {
+  readonly period: RevenueDays;
+  readonly before: RevenueDays;
+  /** How many accounts are listed. */
+  readonly accountsMax: number;
+}
+
+/** Charges in micros: of the period, and of the one before. */
+interface ComparedCharges {
+  readonly micros: number;
+  readonly beforeMicros: number;
+}
+
+type CreditKind = "paid" | "promotional" | "adjustment" | "chargeback_reversal";
+
+export interface RevenueSums {
+  readonly total: ComparedCharges;
+  /** Days with charges of either period, in order. */
+  readonly days: readonly { readonly date: string; readonly requests: number; readonly micros: number }[];
+  /** Those with the highest charges of the period first, as accounts are. */
+  readonly classes: readonly (ComparedCharges & { readonly usageClass: string })[];
+  readonly accounts: readonly (ComparedCharges & { readonly account: Account })[];
+  /** The number of accounts with charges, those that are not listed included. */
+  readonly accountCount: number;
+  /** Sums of entries beside charges and their refunds, by day of either period and kind; those that take from a balance are negative. */
+  readonly credits: readonly { readonly date: string; readonly kind: CreditKind; readonly micros: number }[];
+}
+
+/** Returns sums of the charges and credits of two periods. Throws a UserError for a period that is reversed or too long. */
+export function sumRevenue(database: SqlDatabase, { period, before, accountsMax }: RevenueRequest): RevenueSums {
+  for (const range of [period, before]) requireRange(range);
+  return database.reading(() => {
+    const chargedIn = (range: RevenueDays): Sql => sql`sum(CASE WHEN ${isIn(range)} THEN charged_micros ELSE 0 END)`;
+    const sums = sql`CAST(${chargedIn(period)} AS bigint) AS micros, CAST(${chargedIn(before)} AS bigint) AS before_micros`;
+    const rows = sql`usage_days WHERE requests > 0 AND (${isIn(period)} OR ${isIn(before)})`;
+    const total = database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`) ?? {};
+    const days = database.all(sql`
+      SELECT day, CAST(sum(requests) AS bigint) AS requests, CAST(sum(charged_micros) AS bigint) AS micros FROM ${rows} GROUP BY day ORDER BY day`);
+    const classes = database.all(sql`
+      SELECT usage_class, ${sums} FROM ${rows} GROUP BY usage_class ORDER BY micros DESC, before_micros DESC, usage_class`);
+    const accounts = database.all(sql`
+      SELECT account_id, ${sums} FROM ${rows} GROUP BY account_id ORDER BY micros DESC, before_micros DESC, account_id LIMIT ${accountsMax}`);
+    return {
+      total: total.micros == null ? { micros: 0, beforeMicros: 0 } : comparedIn(total),
+      days: days.map((row) => ({
+        date: textIn(row, "day"),
+        requests: integerIn(row, "requests"),
+        micros: integerIn(row, "micros"),
+      })),
+      classes: classes.map((row) => ({ usageClass: textIn(row, "usage_class"), ...comparedIn(row) })),
+      accounts: withAccounts(database, accounts, period.endDate.slice(0, 7)),
+      accountCount: integerIn(total, "accounts"),
+      credits: creditsOf(database, [period, before]),
+    };
+  });
+}
+
+/** A charge of the CSV file: an account's requests of a day and class. */
+export interface RevenueRow {
+  readonly date: string;
+  readonly usageClass: string;
+  readonly accountId: string;
+  readonly email: string;
+  readonly requests: number;
+  readonly micros: number;
+}
+
+export interface RevenuePage {
+  readonly range: RevenueDays;
+  /** The last row of the page before; null for the first page. */
+  readonly after: Pick<RevenueRow, "accountId" | "date" | "usageClass"> | null;
+  readonly limit: number;
+}
+
+/** Returns a page of the charges of a period, by account, day and class. Throws a UserError for a period that is reversed or too long. */
+export function listRevenue(database: SqlDatabase, { range, after, limit }: RevenuePage): readonly RevenueRow[] {
+  requireRange(range);
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`(usage_days.account_id, day, usage_class) > (${after.accountId}, ${after.date}, ${after.usageClass})`;
+  const rows = database.all(sql`
+    SELECT   usage_days.account_id, day, usage_class, email, requests, charged_micros
+    FROM     usage_days JOIN accounts ON accounts.account_id = usage_days.account_id
+    WHERE    requests > 0 AND ${isIn(range)} AND ${isAfter}
+    ORDER BY usage_days.account_id, day, usage_class LIMIT ${limit}`);
+  return rows.map((row) => ({
+    date: textIn(row, "day"),
+    usageClass: textIn(row, "usage_class"),
+    accountId: textIn(row, "account_id"),
+    email: textIn(row, "email"),
+    requests: integerIn(row, "requests"),
+    micros: integerIn(row, "charged_micros"),
+  }));
+}
+
+function requireRange({ startDate, endDate }: RevenueDays): void {
+  const days = epochDay(endDate) - epochDay(startDate) + 1;
+  if (days >= 1 && days <= revenueDaysMax) return;
+  throw new UserError(
+    `Invalid period from ${startDate} to ${endDate}: expected from 1 to ${revenueDaysMax} days, the first one first.`,
+  );
+}
+
+const isIn = ({ startDate, endDate }: RevenueDays): Sql => sql`day BETWEEN ${startDate} AND ${endDate}`;
+
+const comparedIn = (row: Row): ComparedCharges => ({
+  micros: integerIn(row, "micros"),
+  beforeMicros: integerIn(row, "before_micros"),
+});
+
+function withAccounts(database: SqlDatabase, rows: readonly Row[], month: string): RevenueSums["accounts"] {
+  const ids = rows.map((row) => textIn(row, "account_id"));
+  const accounts = findAccounts(database, ids, month);
+  return rows.flatMap((row) => {
+    const account = accounts.get(textIn(row, "account_id"));
+    return account === undefined ? [] : [{ account, ...comparedIn(row) }];
+  });
+}
+
+const creditKinds: readonly CreditKind[] = ["paid", "promotional", "adjustment", "chargeback_reversal"];
+
+/** Sums the entries beside charges. Reads those of each account by their index, which leaves charges out: SQLite keeps the order of a CROSS JOIN. */
+function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]): RevenueSums["credits"] {
+  const days = ranges.flatMap(({ startDate, endDate }) => [startDate, endDate]).sort();
+  const [first = ""] = days;
+  const last = days.at(-1) ?? "";
+  const rows = database.all(sql`
+    SELECT   day, kind, CAST(sum(micros) AS bigint) AS micros
+    FROM     (SELECT ${database.dialect.dayOf(sql`at_ms`)} AS day, kind, entries.micros AS micros
+              FROM   accounts CROSS JOIN entries
+              WHERE  entries.account_id = accounts.account_id AND kind <> 'charge' AND coalesce(substr(reference, 1, 7), '') <> 'refund_'
+                     AND at_ms >= ${dayStartMs(first)} AND at_ms < ${dayStartMs(plusDays(last, 1))}) AS credits
+    GROUP BY day, kind ORDER BY day, kind`);
+  return rows.flatMap((row) => {
+    const date = textIn(row, "day");
+    const kind = creditKinds.find((known) => known === row.kind);
+    const isInRange = ranges.some(({ startDate, endDate }) => startDate <= date && date <= endDate);
+    return kind === undefined || !isInRange ? [] : [{ date, kind, micros: integerIn(row, "micros") }];
+  });
+}

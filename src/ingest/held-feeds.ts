@@ -1,0 +1,95 @@
+/**
+ * What operators decide about a feed that is held: that it is right, that it is wrong, or that another file replaces its own. A decision
+ * takes effect with the next ingest and with replays; published days do not change.
+ */
+import { integerIn } from "../base/json.ts";
+import { printable, UserError } from "../base/user-error.ts";
+import {
+  type FeedDecision,
+  type FeedOfDay,
+  readFeedDecisions,
+  recordDecision,
+  withdrawDecision,
+} from "../lake/feed-decisions.ts";
+import type { FeedRecords } from "../serving/feed-records.ts";
+import { isCorrectionWaiting, queueCorrection, withdrawCorrection } from "./corrections.ts";
+
+/** Where decisions are kept: the lake, and the queue that its ingests empty, if there is one. */
+export interface DecisionFolders {
+  readonly lake: string;
+  readonly queue: string | undefined;
+}
+
+/** A file that replaces one of a delivery. */
+export interface Correction {
+  /** The name of the replaced file in the delivery, such as `source/dealer/stock.csv`: see `ProblemFile` in `query/quality/calendar.ts`. */
+  readonly file: string;
+  /** The own name of the new file, whose ending says its format. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Records that a held feed is right or wrong. Throws a UserError if it is not held. */
+export async function decideHeldFeed(
+  lake: string,
+  feeds: FeedRecords,
+  feed: FeedOfDay,
+  decided: { readonly decision: "release" | "reject"; readonly at: Date },
+): Promise<FeedDecision> {
+  const decision = { ...(await heldFeed(feeds, feed)), decision: decided.decision, at: decided.at.toISOString() };
+  await recordDecision(lake, decision);
+  return decision;
+}
+
+/**
+ * Queues a correction of a held feed for the next ingest of the queue, and records it. The file is copied. Throws a UserError if the feed is not held, there
+ * is no queue, or the day has no such file.
+ */
+export async function correctHeldFeed(
+  { lake, queue }: DecisionFolders,
+  feeds: FeedRecords,
+  feed: FeedOfDay,
+  { at, ...correction }: Correction & { readonly at: Date },
+): Promise<FeedDecision> {
+  const held = await heldFeed(feeds, feed);
+  const file = await queueCorrection(requireQueue(queue), { day: feed.day, file: correction.file }, correction);
+  const decision = { ...held, decision: "correct", at: at.toISOString(), file } as const;
+  await recordDecision(lake, decision);
+  return decision;
+}
+
+/**
+ * Withdraws the decision about a feed, and returns it. A correction that was ingested is corrected by the file that it replaced. Throws a UserError if there
+ * is no decision.
+ */
+export async function undoDecision({ lake, queue }: DecisionFolders, feed: FeedOfDay): Promise<FeedDecision> {
+  const decision = await decisionAbout(lake, feed);
+  if (decision?.file !== undefined)
+    await withdrawCorrection(requireQueue(queue), { day: feed.day, file: decision.file });
+  return withdrawDecision(lake, feed);
+}
+
+const decisionAbout = async (lake: string, { dealer_id, day }: FeedOfDay): Promise<FeedDecision | undefined> =>
+  (await readFeedDecisions(lake)).find((one) => one.dealer_id === dealer_id && one.day === day);
+
+/** Whether a held feed waits for a decision: there is none, or its correction was ingested or refused and the feed is held all the same. */
+export const isUndecided = (decision: FeedDecision | undefined, queue: string | undefined): boolean =>
+  decision === undefined ||
+  (decision.file !== undefined &&
+    (queue === undefined || !isCorrectionWaiting(queue, { day: decision.day, file: decision.file })));
+
+async function heldFeed(
+  feeds: FeedRecords,
+  { dealer_id, day }: FeedOfDay,
+): Promise<FeedOfDay & Pick<FeedDecision, "vins">> {
+  const feed = (await feeds.feedsOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
+  if (feed?.verdict === "collapsed") return { dealer_id, day, vins: integerIn(feed, "vins") };
+  throw new UserError(
+    `The feed of ${printable(dealer_id, 60)} of ${day} is not held (${feed?.verdict ?? "none"}): expected a collapsed feed.`,
+  );
+}
+
+function requireQueue(queue: string | undefined): string {
+  if (queue !== undefined) return queue;
+  throw new UserError("Cannot correct a feed without a queue: expected a service of carquet run, or --queue.");
+}

@@ -1,0 +1,155 @@
+/**
+ * The page of an account: what is left, in searches; its keys, monthly limit, saved searches and charges, its password and its tier. A new account has
+ * three first steps instead of the verdict, one without credit says whom to ask. Open access has saved searches alone.
+ */
+import type { ComponentChildren, JSX } from "preact";
+import { dayOf, monthOf } from "../../accounts/clock.ts";
+import { billingState } from "../../accounts/policy/billing-state.ts";
+import { prices } from "../../accounts/policy/prices.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { Note } from "../components/sheet.tsx";
+import { type AccountFunds, accountVerdict, openAccess } from "../sentences/account.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { notice } from "../shell/notice.tsx";
+import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
+import { Verdict } from "../shell/verdict.tsx";
+import { chargesSheet, creditsOf } from "./charges.tsx";
+import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
+import { LimitSheet, TierSheet } from "./limits.tsx";
+import { mayChooseFirst, PasswordSheet } from "./password.tsx";
+import { SavedSheet } from "./saved.tsx";
+
+/** What a form before has changed, by the parameter `changed`. */
+const changes: ReadonlyMap<string, string> = new Map([
+  ["cap", "The monthly limit is changed."],
+  ["revoked", "The key is revoked."],
+  ["disconnected", "The agent is disconnected."],
+  ["password", "The password is set. All other browsers are signed out."],
+  ["deleted", "The search is deleted."],
+  ["resumed", "The next message is posted within seconds."],
+]);
+
+/** Returns the handler of `/account`. */
+export const ownAccountPage =
+  (services: SiteServices): PageHandler =>
+  async (visit) => {
+    const { query, visitor } = visit;
+    const changed = changes.get(query.get("changed") ?? "");
+    const note = changed === undefined ? null : <Note>{changed}</Note>;
+    const { accountId } = visitor.identity.key;
+    const searches = await services.accounts.administration.call("listSearches", { accountId });
+    const saved = <SavedSheet searches={searches} visitor={visitor} query={query} />;
+    if (!visitor.isOpen) return pageOfAccount(services, visit, { note, saved });
+    return {
+      title: "Saved searches",
+      door: "account",
+      top: <Verdict kicker="Account" judgement={openAccess} />,
+      body: (
+        <>
+          {note}
+          {saved}
+        </>
+      ),
+    };
+  };
+
+interface Sheets {
+  readonly note: ComponentChildren;
+  readonly saved: JSX.Element;
+}
+
+async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: Sheets): Promise<PageContent> {
+  const { context, visitor, query } = visit;
+  const { accountId } = visitor.identity.key;
+  const { administration } = services.accounts;
+  const created = takeCreatedKey(context);
+  const today = dayOf(administration.nowMs);
+  const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
+    administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
+    administration.call("listKeys", { accountId }),
+    creditsOf(services, accountId),
+    administration.call("tierProgress", { accountId, day: today }),
+    mayChooseFirst(services, accountId),
+  ]);
+  if (account === null) throw new TypeError(`No account ${accountId}: expected that of a session.`);
+  const opening = openingOf({
+    ...account,
+    creditedMicros,
+    state: billingState(account),
+    searchMicros: prices.listing_search,
+    today,
+    keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
+    hrefs: { charges: "#charges", limit: "#cap", keys: "#keys" },
+  });
+  return {
+    title: "Account",
+    door: "account",
+    top: opening.top,
+    body: (
+      <>
+        {opening.body}
+        {sheets.note}
+        {created === undefined ? null : <CreatedKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
+        <div class="wide2">
+          <KeysSheet
+            keys={keys}
+            today={today}
+            end={
+              <Button href="#new-key" isSmall>
+                New key
+              </Button>
+            }
+          >
+            <NewKeyForm visitor={visitor} />
+          </KeysSheet>
+          <div class="stack">
+            <LimitSheet account={account} visitor={visitor} />
+            {sheets.saved}
+          </div>
+        </div>
+        {await chargesSheet(services, accountId, keys, query)}
+        <div class="two">
+          <PasswordSheet visitor={visitor} isFirst={isFirst} />
+          <TierSheet account={account} limits={services.accounts.limits(visitor.identity)} progress={progress} />
+        </div>
+      </>
+    ),
+  };
+}
+
+/** Returns what opens the page: a welcome with first steps, the notice of a used-up credit, or what is left. */
+function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly body?: JSX.Element } {
+  const judgement = accountVerdict(funds);
+  if (funds.state === "exhausted")
+    return notice({
+      ...judgement,
+      ways: [
+        ["#charges", "See what it was spent on"],
+        ["/docs", "Read the docs"],
+      ],
+    });
+  return funds.isNew === true && funds.state !== "suspended"
+    ? notice({ ...judgement, car: "hatch", children: <FirstSteps /> })
+    : { top: <Verdict kicker="Account" judgement={judgement} /> };
+}
+
+/** The three first steps of a new account. */
+const FirstSteps = (): JSX.Element => (
+  <nav class="steps" aria-label="First steps">
+    {firstSteps.map(([path, tint, title, text], index) => (
+      <a key={path} class={`gate ${tint}`} href={path}>
+        <b>{`${index + 1} · ${title}`}</b>
+        <span>{text}</span>
+      </a>
+    ))}
+  </nav>
+);
+
+const findPath = (q: string): string => `/find?${new URLSearchParams({ q })}`;
+
+const firstSteps = [
+  [findPath("used AWD SUV under 25k near 98402"), "sky", "Find a car", "Used AWD SUV under 25k near 98402"],
+  [findPath("RAV4 against CR-V prices"), "leaf", "Judge a market", "RAV4 against CR-V, 30 days"],
+  ["#new-key", "lilac", "Send a request", "Create a key, and copy a line into a terminal"],
+] as const;

@@ -1,0 +1,84 @@
+/** What an account may spend in a month, and how many requests it may send: its limit, its tier, and what the next tier needs. */
+import type { JSX } from "preact";
+import type { Account } from "../../accounts/account.ts";
+import { parseUsd } from "../../accounts/money.ts";
+import type { RateLimits } from "../../accounts/policy/rate-limiter.ts";
+import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
+import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { Field } from "../components/field.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { count } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+
+interface LimitProps {
+  readonly account: Account;
+  readonly visitor: Visitor;
+}
+
+export const LimitSheet = ({ account: { capMicros }, visitor }: LimitProps): JSX.Element => (
+  <Sheet id="cap" title="Monthly limit" of="Beyond it requests are refused, not charged.">
+    <Form visitor={visitor} action="/account/cap" class="line grow">
+      <Field
+        label="Dollars a month"
+        name="cap"
+        inputMode="decimal"
+        value={capMicros === null ? "" : String(capMicros / 1_000_000)}
+        placeholder="none"
+      />
+      <Button>Set</Button>
+    </Form>
+  </Sheet>
+);
+
+export const setCap =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, fields }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    await administration.change(accountId, "accounts cap", { accountId, capMicros: capOf(fields.get("cap") ?? "") });
+    return { location: "/account?changed=cap" };
+  };
+
+/** Parses a monthly limit; null for an empty text. Throws a UserError. */
+function capOf(text: string): number | null {
+  if (text.trim() === "") return null;
+  const micros = parseUsd(text.trim());
+  if (micros !== undefined && micros >= 0) return micros;
+  throw new UserError(
+    `Invalid monthly limit "${text.slice(0, 40)}": expected an amount in USD such as 25 or 0.50, or nothing.`,
+  );
+}
+
+interface TierProps {
+  readonly account: Account;
+  readonly limits: { readonly limits: RateLimits; readonly remaining: RateLimits };
+  readonly progress: TierProgress | null;
+}
+
+export const TierSheet = ({ account, limits: { limits, remaining }, progress }: TierProps): JSX.Element => (
+  <Sheet
+    id="tier"
+    title={`Tier ${account.tier}`}
+    of={account.rateLimitOverride === null ? undefined : "The operator has set other limits for this account."}
+  >
+    <p>
+      {`${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60: ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one request, however many it sends.`}
+    </p>
+    {progress === null || progress.tier === 4 ? null : <p class="gap">{nextTierText(progress)}</p>}
+  </Sheet>
+);
+
+/** Says what the next tier has, and what is missing for it. */
+function nextTierText({ tier, isQueued, missing }: TierProgress): string {
+  const next = tiers.find((one) => one > tier) ?? tier;
+  const { per10s, per60s } = tierLimits[next];
+  const state = isQueued
+    ? "The account qualifies: the promotion waits for the operator."
+    : missing.length === 0
+      ? "The account qualifies: the next daily review promotes it."
+      : `Still missing: ${missing.join("; ")}.`;
+  return `Tier ${next} has ${count(per10s)} in 10 seconds, ${count(per60s)} in 60. ${state}`;
+}

@@ -1,0 +1,68 @@
+/** The names that an account signs in with, and its password. */
+import type { JSX } from "preact";
+import { UserError } from "../../base/user-error.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { Field } from "../components/field.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { startBrowserSession, type Visitor } from "../shell/visitor.ts";
+import { NewPasswordFields } from "./sign-in/invitation-page.tsx";
+
+interface PasswordProps {
+  readonly visitor: Visitor;
+  /** Whether the account has no password yet. */
+  readonly isFirst: boolean;
+}
+
+export const PasswordSheet = ({ visitor, isFirst }: PasswordProps): JSX.Element => {
+  const { accountId, email } = visitor.identity.cached.account;
+  const title = isFirst ? "Set a password" : "Change the password";
+  return (
+    <Sheet
+      id="password"
+      title={title}
+      of={
+        <>
+          You sign in with {email} or <code>{accountId}</code>. The address works only if no other account has it. A new
+          password ends the sessions of all other browsers, and invitations that have not been used.
+        </>
+      }
+    >
+      <Form visitor={visitor} action="/account/password" class="form">
+        {isFirst ? null : (
+          <Field label="Current password" type="password" name="current" autocomplete="current-password" required />
+        )}
+        <NewPasswordFields email={email} />
+        <span class="line">
+          <Button>{title}</Button>
+        </span>
+      </Form>
+    </Sheet>
+  );
+};
+
+/** The account of the demo starts without a password: its sessions begin with its link or its button, on its machine. */
+export const mayChooseFirst = async ({ demoAccountId, signIn }: SiteServices, accountId: string): Promise<boolean> =>
+  accountId === demoAccountId && !(await signIn.hasPassword(accountId));
+
+export const changeVisitorPassword =
+  (services: SiteServices) =>
+  async ({ context, visitor, fields }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    const password = fields.get("password") ?? "";
+    if (password !== fields.get("repeated"))
+      throw new UserError("The two new passwords differ: expected the same twice.");
+    if (!(await mayChooseFirst(services, accountId)))
+      await requireCurrent(services, accountId, fields.get("current") ?? "");
+    await services.signIn.changePassword(accountId, password);
+    await startBrowserSession(context, services, accountId);
+    return { location: "/account?changed=password" };
+  };
+
+async function requireCurrent({ signIn }: SiteServices, accountId: string, current: string): Promise<void> {
+  const result = await signIn.confirm(accountId, current);
+  if (result === "wrong") throw new UserError("Wrong current password: expected the password that you sign in with.");
+  if ("retryAfterSeconds" in result)
+    throw new UserError(`Too many failed attempts: try again in ${Math.ceil(result.retryAfterSeconds / 60)} minutes.`);
+}

@@ -1,0 +1,200 @@
+/** The page of an operation: its parameters are the form of a request; beside them its code and the answer, below what it answers. */
+import type { JSX } from "preact";
+import { tierLimits } from "../../accounts/policy/tiers.ts";
+import { resolve } from "../../contract/document.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
+import type { ResponseObject } from "../../contract/operations.ts";
+import { CodeBox } from "../components/code-box.tsx";
+import { Spec } from "../components/sheet.tsx";
+import type { PageContent } from "../shell/document.tsx";
+import { usd } from "../shell/format.ts";
+import type { Visitor } from "../shell/visitor.ts";
+import { buildPage } from "./build-page.tsx";
+import { Prose } from "./markdown.tsx";
+import { conventionsPath, groupOfTag } from "./navigation.ts";
+import { type OperationDocs, type OperationValues, priceOf } from "./operation-docs.ts";
+import { ParameterForm } from "./parameter-form.tsx";
+import { ErrorTable } from "./reference-pages.tsx";
+import { AnswerBox, SampleBox } from "./sample-box.tsx";
+import type { SampleKey } from "./samples.ts";
+import { SchemaTree } from "./schema-tree.tsx";
+import type { SentAnswer } from "./send.ts";
+
+interface OperationPageProps {
+  readonly docs: OperationDocs;
+  readonly request: OperationValues;
+  readonly visitor: Visitor | undefined;
+  /** Whether the service has no accounts: requests need no key and cost nothing. */
+  readonly isOpen: boolean;
+  readonly origin: string;
+  readonly key: SampleKey;
+  /** The fields of the address or the form: the language, and whether the key is shown. */
+  readonly fields: URLSearchParams;
+  readonly answer?: SentAnswer | undefined;
+}
+
+export function operationPage(props: OperationPageProps): PageContent {
+  const { docs, request, visitor, origin, key, fields, answer } = props;
+  const { path, title, tag } = docs;
+  const page = buildPage({
+    path,
+    title,
+    group: groupOfTag(tag),
+    lede: ledeOf(props),
+    visitor,
+    columns: 2,
+    children: (
+      <>
+        <div class="stack">
+          <ParameterForm docs={docs} request={request} visitor={visitor} />
+          <OperationReference docs={docs} isOpen={props.isOpen} />
+        </div>
+        <div class="stack stick" id="code">
+          <SampleBox
+            sampled={{ docs, request, origin, key }}
+            language={fields.get("language") ?? ""}
+            isKeyShown={fields.has("key")}
+          />
+          <div id="answer" class="stack" aria-live="polite">
+            <AnswerBox docs={docs} answer={answer} />
+          </div>
+          <KeyNote {...props} />
+        </div>
+      </>
+    ),
+  });
+  const { micros } = answer ?? {};
+  return { ...page, bundles: ["build.js"], ...(micros === undefined ? {} : { micros }) };
+}
+
+/** Returns the first sentence on an operation, its price, and how many requests the visitor may send. */
+function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string {
+  const [sentence = ""] = /^.*?[.](?=\s|$)/s.exec(docs.description) ?? [];
+  const micros = priceOf(docs, request);
+  const price =
+    isOpen || micros === undefined ? "Free" : `${usd(micros)} ${docs.unit === "" ? "a request" : docs.unit}`;
+  const tier = visitor?.identity.cached.account.tier ?? 1;
+  const limit =
+    docs.operation.scope === undefined ? "no key needed" : `you may send ${tierLimits[tier].per10s} in 10 seconds`;
+  return `${sentence} ${price}; ${limit}.`;
+}
+
+/** Where the key of the samples comes from. */
+const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Element | null => {
+  if (docs.operation.scope === undefined || key.isOpen) return null;
+  if (visitor === undefined)
+    return (
+      <p class="small">
+        <a href="/sign-in">Sign in</a> to send requests here and to make a key.
+      </p>
+    );
+  if (key.secret === undefined)
+    return (
+      <p class="small">
+        <i>Send</i> needs no key, because you are signed in. Programs do: <a href="/account#keys">make one</a>, which is
+        shown once.
+      </p>
+    );
+  return (
+    <p class="small">
+      Your key is filled in because you are signed in.{" "}
+      {fields.has("key") ? <a href={docs.path}>Hide it</a> : <a href={`${docs.path}?key=shown`}>Show it</a>} ·{" "}
+      <a href="/account#keys">Make another</a>
+    </p>
+  );
+};
+
+/** What the document says of an operation besides its parameters. */
+const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
+  const { method, path, deprecated, scope } = docs.operation;
+  const common = docs.errors.filter(isCommon);
+  return (
+    <>
+      <section aria-labelledby="about">
+        <h2 id="about">What it does</h2>
+        <Prose text={docs.description} />
+        <Spec
+          facts={[
+            [
+              "Request",
+              <code key="request">{`${method.toUpperCase()} ${path}${deprecated ? ", deprecated" : ""}`}</code>,
+            ],
+            ["Scope of the key", scope === undefined ? "none, and no key" : <code>{scope}</code>],
+            ["Price", <Price key="price" docs={docs} isOpen={isOpen} />],
+            [
+              "Limit",
+              scope === undefined
+                ? "none"
+                : `${tierLimits[1].per10s} in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`,
+            ],
+          ]}
+        />
+      </section>
+      {docs.sql === "" ? null : (
+        <CodeBox
+          title="The example in SQL"
+          code={docs.sql}
+          language="sql"
+          open={{ path: `/sql?${new URLSearchParams({ statement: docs.sql })}`, text: "Open in SQL" }}
+        />
+      )}
+      <Responses docs={docs} />
+      <section aria-labelledby="errors">
+        <h2 id="errors">Errors</h2>
+        <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
+        <details class="more">
+          <summary>{common.length} more, which all operations have</summary>
+          <ErrorTable codes={common} />
+        </details>
+      </section>
+    </>
+  );
+};
+
+/** When a request has a price, by its variant. */
+const variantWords = ["", "historical", "with dealer_id", "with dealer_id, historical", "with include"];
+
+const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
+  const [plain] = prices;
+  if (plain === undefined) return <>free</>;
+  return (
+    <>
+      {isOpen ? "nothing on this service, which has no accounts; else " : null}
+      <b>{usd(plain)}</b> {unit === "" ? "a request" : unit}
+      {prices.map((micros, variant) =>
+        prices.indexOf(micros) === variant && variant > 0 ? ` · ${usd(micros)} ${variantWords[variant]}` : null,
+      )}
+    </>
+  );
+};
+
+/** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
+const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
+
+/** The answers that are no errors, each with its schema as a tree and its formats. */
+const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (
+  <section aria-labelledby="responses">
+    <h2 id="responses">What it answers</h2>
+    {Object.entries(operation.responses)
+      .filter(([status]) => Number(status) < 400)
+      .map(([status, referable]) => {
+        const { description, content = {} } = resolve<ResponseObject>(referable);
+        const { "application/json": json, ...formats } = content;
+        const types = Object.keys(formats).join(", ");
+        return (
+          <div key={status}>
+            <h3>
+              <code>{status}</code>
+            </h3>
+            <Prose text={description} />
+            {json?.schema === undefined ? null : <SchemaTree schema={json.schema} />}
+            {types === "" ? null : (
+              <p class="small">
+                Also as <code>{types}</code>: <a href={`${conventionsPath}#formats`}>formats</a>.
+              </p>
+            )}
+          </div>
+        );
+      })}
+  </section>
+);

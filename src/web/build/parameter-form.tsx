@@ -1,0 +1,207 @@
+/** The parameters of an operation as a form: those that most requests have, then all others to unfold. */
+import type { JSX } from "preact";
+import { usd } from "../shell/format.ts";
+import type { Visitor } from "../shell/visitor.ts";
+import { Prose } from "./markdown.tsx";
+import {
+  type DocumentedParameter,
+  exampleText,
+  type OperationDocs,
+  type OperationValues,
+  priceOf,
+} from "./operation-docs.ts";
+import { constraintText, listedValuesMax, shortType } from "./type-text.ts";
+
+/** The parameters that most requests have, in the order of the form. */
+const usual =
+  "q facets group_by metric interval vin make model max_price postal_code radius inventory_type keywords sort limit".split(
+    " ",
+  );
+
+/** An operation with at most this many parameters shows all at once. */
+const shortMax = 10;
+
+interface ParameterFormProps {
+  readonly docs: OperationDocs;
+  readonly request: OperationValues;
+  /** Undefined for readers who are not signed in: they see how samples follow the form, and sign in to send. */
+  readonly visitor: Visitor | undefined;
+}
+
+/** The form, whose fields the choice of the sample's language belongs to too. */
+export const formId = "request";
+
+export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
+  const { path, parameters, operation } = docs;
+  const [first, others] = split(docs, request);
+  const body = operation.requestBody;
+  const field = (parameter: DocumentedParameter) => (
+    <ParameterField key={parameter.name} parameter={parameter} value={textOf(parameter, request)} />
+  );
+  return (
+    <form class="stack" id={formId} action={path} method={visitor === undefined ? "get" : "post"} data-request>
+      {visitor === undefined ? null : <input type="hidden" name="csrf_token" value={visitor.csrfToken} />}
+      <div class="line ends">
+        <h2 id="parameters">Parameters</h2>
+        {others.length === 0 ? null : (
+          <input
+            class="in js-only"
+            type="search"
+            form="no-form"
+            aria-label="Find a parameter"
+            placeholder={`Find among ${parameters.length}`}
+            data-find
+          />
+        )}
+      </div>
+      <div class="params">{first.map(field)}</div>
+      {body === undefined ? null : <BodyFields docs={docs} request={request} />}
+      <p class="line sends">
+        <SendButton docs={docs} request={request} visitor={visitor} />
+      </p>
+      {others.length === 0 ? null : (
+        <details class="more">
+          <summary>{others.length} more parameters</summary>
+          <div class="params">{others.map(field)}</div>
+        </details>
+      )}
+    </form>
+  );
+};
+
+const SendButton = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
+  const micros = priceOf(docs, request);
+  if (visitor === undefined)
+    return (
+      <>
+        <button type="submit" class="btn">
+          Update the sample
+        </button>
+        <a class="btn main" href="/sign-in">
+          Sign in to send
+        </a>
+      </>
+    );
+  return (
+    <button type="submit" class="btn main">
+      {micros === undefined || visitor.isOpen
+        ? "Send"
+        : `Send for ${usd(micros)} ${docs.unit.replace("each", "per")}`.trim()}
+    </button>
+  );
+};
+
+/** Returns the parameters that a form shows at once, and the others. */
+function split({ parameters }: OperationDocs, { values }: OperationValues) {
+  const isFirst = ({ name, required }: DocumentedParameter): boolean =>
+    parameters.length <= shortMax ||
+    required === true ||
+    usual.includes(name) ||
+    values.some(([parameter]) => parameter.name === name);
+  const first = parameters.filter(isFirst).toSorted((one, other) => rankOf(one) - rankOf(other));
+  return [first, parameters.filter((parameter) => !isFirst(parameter))] as const;
+}
+
+/** Parameters of the path come first, then usual ones, then others of the request, headers last. */
+function rankOf({ in: location, name }: DocumentedParameter): number {
+  if (location !== "query") return location === "path" ? -1 : usual.length + 1;
+  const rank = usual.indexOf(name);
+  return rank === -1 ? usual.length : rank;
+}
+
+const textOf = ({ name }: DocumentedParameter, { values }: OperationValues): string =>
+  values.find(([parameter]) => parameter.name === name)?.[1] ?? "";
+
+const ParameterField = ({ parameter, value }: { readonly parameter: DocumentedParameter; readonly value: string }) => {
+  const { name, required, description, schema } = parameter;
+  const attributes = { id: `field-${name}`, class: "in", name, required: required === true };
+  const values = (schema.items ?? schema).enum ?? [];
+  const choices = schema.type === "boolean" ? ["true", "false"] : schema.enum;
+  return (
+    <div class="param" id={`param-${name}`}>
+      <div>
+        <label for={attributes.id}>
+          <code>
+            <b>{name}</b>
+          </code>
+        </label>{" "}
+        <small title={constraintText(schema)}>{shortType(parameter)}</small>
+        {required === true ? <small> · required</small> : null}
+        <Description text={description} values={schema.type === "array" ? values : []} />
+      </div>
+      {choices === undefined ? (
+        <input
+          {...attributes}
+          value={value}
+          placeholder={exampleText(parameter)}
+          spellcheck={false}
+          autocomplete="off"
+        />
+      ) : (
+        <select {...attributes}>
+          {["", ...choices].map((word) => (
+            <option key={word} selected={word === value}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+};
+
+/** A description of at most this many characters is shown whole. */
+const shortTextMax = 110;
+
+/** A description: its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+const Description = ({
+  text = "",
+  values,
+}: {
+  readonly text?: string | undefined;
+  readonly values: readonly unknown[];
+}) => {
+  const first = text.length <= shortTextMax ? text : (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text);
+  const rest = text.slice(first.length).trim();
+  const shown = values.map((value) => <code key={String(value)}>{String(value)}</code>);
+  const hasMany = values.length > listedValuesMax;
+  return (
+    <>
+      <Prose text={first} />
+      {hasMany || values.length === 0 ? null : <p class="values">{shown}</p>}
+      {rest === "" && !hasMany ? null : (
+        <details>
+          <summary>{hasMany ? `${values.length} values` : "More"}</summary>
+          {rest === "" ? null : <Prose text={rest} />}
+          {hasMany ? <p class="values">{shown}</p> : null}
+        </details>
+      )}
+    </>
+  );
+};
+
+/** The object that a request sends: its text, and its properties. */
+const BodyFields = ({ docs: { operation }, request }: Pick<ParameterFormProps, "docs" | "request">): JSX.Element => (
+  <>
+    <label class="fld">
+      Body, JSON
+      <textarea class="in" name="body" rows={8} spellcheck={false}>
+        {typeof request.body === "string" ? request.body : JSON.stringify(request.body, null, 2)}
+      </textarea>
+    </label>
+    <div class="params">
+      {Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => (
+        <div class="param whole" key={name} id={`param-${name}`}>
+          <div>
+            <code>
+              <b>{name}</b>
+            </code>{" "}
+            <small>{constraintText(property)}</small>
+            {operation.requestBody?.required?.includes(name) === true ? <small> · required</small> : null}
+            <Prose text={property.description} />
+          </div>
+        </div>
+      ))}
+    </div>
+  </>
+);

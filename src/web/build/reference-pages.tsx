@@ -1,0 +1,117 @@
+/** The pages about all operations: the start, the conventions of the document, and the errors, whose table pages of operations have too. */
+import type { JSX } from "preact";
+import { document } from "../../contract/document.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
+import { Sheet } from "../components/sheet.tsx";
+import { DataTable } from "../components/table.tsx";
+import { usd } from "../shell/format.ts";
+import { proseHtml } from "./markdown.tsx";
+import { conventionsPath, errorsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
+import { errorCodes, errorMessage, type OperationDocs, operationDocs } from "./operation-docs.ts";
+import { SampleBox } from "./sample-box.tsx";
+import type { Sampled } from "./samples.ts";
+
+/** Why one would read a page of the first group. */
+const startWords = [
+  "Two commands, the first request, the first page.",
+  "From a dealer's export to a search, in ten minutes.",
+  "What happens between a feed and an answer, in one picture.",
+  "Messages, their causes and their cures.",
+];
+
+/** The start: guides, a first request, and all operations with their prices. `sampled` is a request that works on this service. */
+export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Element => (
+  <div class="stack">
+    <div class="two">
+      {guideGroups[0]?.links.map(({ path, title }, index) => (
+        <Sheet key={path} title={<a href={path}>{title}</a>} of={startWords[index]} />
+      ))}
+    </div>
+    <section class="stack" aria-labelledby="first-request">
+      <h2 id="first-request">A first request</h2>
+      <SampleBox sampled={sampled} language="" isKeyShown={false} />
+      {sampled.key.isOpen || sampled.key.secret !== undefined ? null : (
+        <p class="small">
+          Keys are created on the page of your account; see{" "}
+          <a href={`${conventionsPath}#authentication`}>keys and scopes</a>.
+        </p>
+      )}
+    </section>
+    {operationGroups.map(({ title }) => (
+      <Sheet key={title} id={title.toLowerCase()} title={title}>
+        <DataTable
+          label={title}
+          columns={operationColumns}
+          rows={operationDocs.filter(({ tag }) => groupOfTag(tag) === title)}
+        />
+      </Sheet>
+    ))}
+  </div>
+);
+
+const operationColumns = [
+  {
+    title: "operation",
+    cell: ({ path, title, operation }: OperationDocs) => (
+      <>
+        <a href={path}>{title}</a> <code class="mute">{`${operation.method.toUpperCase()} ${operation.path}`}</code>
+      </>
+    ),
+  },
+  {
+    title: "price",
+    isNumber: true,
+    cell: ({ prices: [micros] }: OperationDocs) => (micros === undefined ? "free" : usd(micros)),
+  },
+];
+
+export const ConventionsPage = (): JSX.Element => (
+  <article class="prose" dangerouslySetInnerHTML={{ __html: proseHtml(document.info.description) }} />
+);
+
+export const ErrorsPage = (): JSX.Element => (
+  <ErrorTable
+    codes={errorCodes}
+    more={(code) => (
+      <details class="more">
+        <summary>{`${errors[code][1]}: where it can happen`}</summary>
+        <ul class="cols">
+          {operationDocs
+            .filter((docs) => docs.errors.includes(code))
+            .map(({ path, title }) => (
+              <li key={path}>
+                <a href={path}>{title}</a>
+              </li>
+            ))}
+        </ul>
+      </details>
+    )}
+  />
+);
+
+interface ErrorTableProps {
+  readonly codes: readonly ErrorCode[];
+  /** Returns what stands under the message of an error, which the rows have anchors for. */
+  readonly more?: (code: ErrorCode) => JSX.Element;
+}
+
+export const ErrorTable = ({ codes, more }: ErrorTableProps): JSX.Element => (
+  <dl class="terms">
+    {codes.map((code) => (
+      <div key={code} id={more === undefined ? undefined : code}>
+        <dt>
+          <span class="num">{errors[code][0]}</span>{" "}
+          <a href={`${errorsPath}#${code}`}>
+            <code>{code}</code>
+          </a>
+        </dt>
+        <dd>
+          {errorMessage(code)
+            .split(/\{(\w+)\}/)
+            .map((part, index) => (index % 2 === 0 ? part : <i key={part}>{part}</i>))}
+          {more?.(code)}
+        </dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,122 @@
+/** The price of a car over its days, and what the page of a past day says. */
+import type { JSX } from "preact";
+import { isDay } from "../../base/day.ts";
+import { Chart } from "../charts/chart.tsx";
+import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
+import { Figure } from "../components/figure.tsx";
+import { sortingOf } from "../components/numbers.tsx";
+import { Note } from "../components/sheet.tsx";
+import { paceNote, priceTimeTitle } from "../sentences/car.ts";
+import { count, day, dollars, shortDay } from "../shell/format.ts";
+import { viewPath } from "../shop/view.ts";
+import type { ListingDetail, ShownCar } from "./car-data.ts";
+import { type PageAddress, sqlText } from "./similar-cars.tsx";
+
+export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readonly address: PageAddress }) => {
+  const { listing, own, valued } = car;
+  const { price_drops: cuts, price_change_total: change, sold_date: sold, id } = listing;
+  const { changes, firstPrice } = changesOf(listing);
+  // A car that was sold on the day it was listed has no days.
+  const days = sold === null ? own?.days_on_market : own?.days_on_market || undefined;
+  const said = { days, cuts, change, supplyDays: sold === null ? valued?.supply?.days_supply : undefined };
+  const steps = stepsOf(listing);
+  return (
+    <Figure
+      id="price"
+      title={priceTimeTitle(said)}
+      of={paceNote(said)}
+      numbers={{
+        columns: [
+          { name: "day", title: "Day" },
+          { name: "price", title: "Price", format: dollars },
+          { name: "change", title: "Change", format: dollars },
+          { name: "miles", title: "Miles", format: count },
+        ],
+        rows: [
+          [steps[0]?.day ?? "", firstPrice, null, changes.length === 0 ? listing.miles : null],
+          ...changes.map(({ date, price, price_before: before, miles }) => [
+            ...[date, price, price === null || before === null ? null : price - before, miles],
+          ]),
+        ],
+        sorting: sortingOf("price", address.path, address.query),
+      }}
+      sql={`SELECT date, price_before, price, miles\nFROM price_changes\nWHERE listing_id = ${sqlText(id)}\nORDER BY changed_at`}
+    >
+      {steps[0]?.day === steps.at(-1)?.day || steps.every(({ price }) => price === null) ? (
+        <p class="mute">Seen on one day: there is no line to draw.</p>
+      ) : (
+        <PriceLine steps={steps} />
+      )}
+    </Figure>
+  );
+};
+
+interface Step {
+  readonly day: string;
+  readonly price: number | null;
+}
+
+const PriceLine = ({ steps }: { readonly steps: readonly Step[] }): JSX.Element => {
+  const prices = steps.flatMap(({ price }) => price ?? []);
+  const [start] = prices;
+  const end = prices.at(-1);
+  const isSame = prices.every((price) => price === end);
+  return (
+    <Chart
+      label={
+        isSame ? `The price stayed at ${dollars(end)}` : `The price went from ${dollars(start)} to ${dollars(end)}`
+      }
+      width={420}
+      height={118}
+      x={dayScale(steps.map((step) => step.day))}
+      y={numberScale(prices, { format: dollars })}
+      marks={[
+        {
+          mark: "line",
+          color: "coral",
+          isStepped: true,
+          name: dollars(end),
+          points: steps.map((step) => [valueOfDay(step.day), step.price]),
+        },
+      ]}
+    />
+  );
+};
+
+/** Returns the changes of a price in their order, and the price before them. */
+function changesOf({ price_history, price }: ListingDetail) {
+  const changes = [...price_history].sort((one, other) => (one.changed_at < other.changed_at ? -1 : 1));
+  const [first] = changes;
+  return { changes, firstPrice: first === undefined ? price : first.price_before };
+}
+
+/** Returns the prices from the first day to the last one, or to the sale. */
+function stepsOf(listing: ListingDetail): readonly Step[] {
+  const { inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
+  const { changes, firstPrice } = changesOf(listing);
+  return [
+    { day: first ?? changes[0]?.date ?? last, price: firstPrice },
+    ...changes.map((change) => ({ day: change.date, price: change.price })),
+    { day: sold ?? last, price: price ?? changes.at(-1)?.price ?? null },
+  ].map((step) => ({ day: step.day.slice(0, 10), price: step.price }));
+}
+
+/** Notes that a page describes the present, with the price on the past day of the view that led to it; nothing without such a day. */
+export const PastDay = ({ car: { listing, view, asOf } }: { readonly car: ShownCar }): JSX.Element | null => {
+  const date = view.snapshot_date;
+  if (date === undefined || !isDay(date) || date >= asOf) return null;
+  return (
+    <Note end={<a href={viewPath({ snapshot_date: date })}>The cars of that day</a>}>
+      {`This page is of ${day(asOf)}. On ${shortDay(date, asOf)}, ${stateOn(listing, date)}`}
+    </Note>
+  );
+};
+
+/** Describes the state of a listing on a day: not seen yet, sold, or its price. */
+function stateOn(listing: ListingDetail, date: string): string {
+  const { inventory_date: first, sold_date: sold, price } = listing;
+  if (first !== null && date < first.slice(0, 10)) return "it was not listed yet.";
+  if (sold !== null && date >= sold) return "it was sold.";
+  const next = changesOf(listing).changes.find((change) => change.date > date);
+  return `it cost ${dollars(next === undefined ? price : next.price_before)}.`;
+}

@@ -1,0 +1,100 @@
+/** The card of a car: one markup, tall in a grid, flat on phones. Cards stand in `Cars`. */
+import type { ComponentChildren, JSX } from "preact";
+import type { AnswerOf } from "../../contract/types.ts";
+import { Stage } from "../drawings/car-drawing.tsx";
+import { cardSentence, historyParts } from "../sentences/car.ts";
+import { amountOf, count, dollars } from "../shell/format.ts";
+import { Icon } from "../shell/icons.tsx";
+import { Badge, PriceBadge } from "./badge.tsx";
+import { Ruler } from "./ruler.tsx";
+
+/** A listing as a card shows it: the fields of a search. */
+export type CardListing = AnswerOf<"searchListings">["data"][number];
+
+/** The fields that a card shows, for the parameter `fields` of a search. */
+export const cardFields: readonly string[] = [
+  ...["vin", "year", "make", "model", "trim", "body_type", "exterior_color", "base_exterior_color", "features"],
+  ...["price", "miles", "inventory_type", "days_on_market", "sold_date", "distance_miles", "city", "state"],
+  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords"],
+];
+
+interface CardProps {
+  readonly car: CardListing;
+  /** The page of the car. */
+  readonly path: string;
+  /** The address of its photo, if photos are shown. */
+  readonly photo?: string | undefined;
+  /** Whether its price is judged: those of sold cars and of past days are not. */
+  readonly isJudged?: boolean;
+}
+
+export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
+  <li class="card" id={`car-${car.id}`}>
+    <Stage car={car} photo={photo} />
+    {car.inventory_type === "certified" ? (
+      <span class="flag">
+        <Badge look="petrol">Certified</Badge>
+      </span>
+    ) : null}
+    <KeepButton car={car} />
+    <div class="body">
+      <h3>
+        <a href={path}>{carName(car)}</a>
+      </h3>
+      <span class="sub">{[car.trim, milesOf(car)].filter(Boolean).join(" · ")}</span>
+      <span class="price">
+        <b>{car.price == null ? "No price" : dollars(car.price)}</b>
+        <PriceBadge car={car} />
+      </span>
+      {isJudged ? <span class="why">{cardSentence(car)}</span> : null}
+      <Ruler car={car} />
+      <span class="sub2">
+        <span>{historyParts(car.keywords).join(" · ")}</span>
+        <span>{[ageOf(car), placeOf(car)].filter((part) => part !== "").join(" · ")}</span>
+      </span>
+    </div>
+  </li>
+);
+
+interface CarsProps {
+  /** `cars` on the page that a skip link leads to. */
+  readonly id?: string;
+  /** Whether few cards fill the width. */
+  readonly isFit?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** The grid of cards. */
+export const Cars = ({ id, isFit = false, children }: CarsProps): JSX.Element => (
+  <ul class={isFit ? "cars fit" : "cars"} id={id} tabIndex={id === undefined ? undefined : -1}>
+    {children}
+  </ul>
+);
+
+/** The heart that keeps a car in this browser. It needs scripts. */
+export const KeepButton = ({ car }: { readonly car: CardListing }): JSX.Element => (
+  <button
+    type="button"
+    class="keep js-only"
+    aria-pressed="false"
+    data-keep={car.id}
+    aria-label={`Keep ${carName(car)}`}
+  >
+    <Icon name="heart" />
+  </button>
+);
+
+/** Returns the year, make and model of a car, or its VIN if none is known. */
+export const carName = ({ year, make, model, vin }: CardListing): string =>
+  [year, make, model].filter((part) => part != null).join(" ") || vin;
+
+const milesOf = ({ miles }: CardListing): string => (miles == null ? "" : count(miles, " mi"));
+
+const ageOf = ({ days_on_market: days, sold_date: sold }: CardListing): string => {
+  if (sold != null) return "sold";
+  if (days == null) return "";
+  return days === 0 ? "new today" : amountOf(days, "day");
+};
+
+const placeOf = ({ distance_miles: miles, state }: CardListing): string =>
+  miles == null ? (state ?? "") : count(Math.round(miles), " mi");

@@ -1,0 +1,283 @@
+/** The figures of the market: median prices, the facts side by side, what a model loses with age, and days on the lot. */
+import type { JSX } from "preact";
+import { Chart } from "../charts/chart.tsx";
+import type { ChartColor, Mark } from "../charts/marks.tsx";
+import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
+import { Figure } from "../components/figure.tsx";
+import { sortingOf } from "../components/numbers.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { DataTable } from "../components/table.tsx";
+import {
+  lossNote,
+  lossTitle,
+  type MarketPeriod,
+  type MarketSide,
+  mediansNote,
+  paceTitle,
+  pointLabel,
+  pricesMovedTitle,
+  standingTitle,
+} from "../sentences/market.ts";
+import { capital } from "../sentences/words.ts";
+import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
+import { carsPath, type MarketSearch } from "./market-search.ts";
+import { chartMin, endsUnfinished, type MarketPoint, type SearchTrend, soldDays, soldPath } from "./market-trends.ts";
+
+/** What the figures show. */
+export interface ShownMarket {
+  readonly trends: readonly SearchTrend[];
+  readonly sides: readonly MarketSide[];
+  readonly period: MarketPeriod;
+  readonly query: URLSearchParams;
+  /** The statement of the days, if columns express the filters. */
+  readonly sql?: string | undefined;
+}
+
+/** The color of each search. */
+export const colors: readonly ChartColor[] = ["petrol", "coral"];
+
+interface DaysProps {
+  readonly market: ShownMarket;
+  readonly id: string;
+  readonly metric: "price.median" | "days_on_market.median";
+  readonly title: string;
+  readonly of: string;
+  readonly width: 560 | 760;
+  readonly format: (value: number) => string;
+  readonly tick: (value: number) => string;
+}
+
+const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
+
+/** A series of each search over the days. Weeks are said; an unfinished one is dotted, with a question mark. */
+const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps): JSX.Element => {
+  const { trends, period, query, sql } = market;
+  const points = trends[0]?.points ?? [];
+  const valuesOf = (trend: SearchTrend) => trend.points.flatMap((point) => point[metric] ?? []);
+  const known = trends.flatMap(valuesOf);
+  const marks = trends.map((trend, index): Mark => {
+    const value = valuesOf(trend).at(-1);
+    return {
+      mark: "line",
+      points: trend.points.map((point) => [valueOfDay(point.end), point[metric]] as const),
+      color: colors[index] ?? "field",
+      name: capital(trend.search.name),
+      ...(value === undefined ? {} : { value: format(value) }),
+      isUnfinished: endsUnfinished(trend),
+      hasArea: trends.length === 1,
+    };
+  });
+  return (
+    <Figure
+      id={id}
+      title={title}
+      of={of}
+      numbers={{
+        columns: [
+          { name: "day", title: capital(points[0]?.interval ?? "day") },
+          ...trends.map(({ search }) => ({ name: search.name, title: capital(search.name), format })),
+        ],
+        rows: points.map((point, index) => [
+          pointLabel(point, period.asOf),
+          ...trends.map((trend) => trend.points[index]?.[metric] ?? null),
+        ]),
+        sorting: sortingOf(id, "/market", query),
+      }}
+      sql={sql}
+    >
+      {trends.some((trend) => valuesOf(trend).length >= chartMin) ? (
+        <Chart
+          label={`${title}. ${of}`}
+          width={width}
+          x={dayScale(points.map(({ end }) => end))}
+          y={numberScale(known, { format: tick })}
+          marks={marks}
+        />
+      ) : (
+        <p>
+          {known.length === 0
+            ? `No median is known: each needs ${chartMin} cars or more.`
+            : `Fewer than ${chartMin} medians are known, which are no line: the table has them.`}
+        </p>
+      )}
+    </Figure>
+  );
+};
+
+export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const { trends, sides, period } = market;
+  const last = trends[0]?.points.at(-1);
+  return (
+    <Days
+      market={market}
+      id="price"
+      metric="price.median"
+      title={pricesMovedTitle(sides, period)}
+      of={last === undefined ? "" : mediansNote(sides, period, last)}
+      width={760}
+      format={dollars}
+      tick={shortPrice}
+    />
+  );
+};
+
+export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const isWeeks = market.trends[0]?.points[0]?.interval === "week";
+  return (
+    <Days
+      market={market}
+      id="days"
+      metric="days_on_market.median"
+      title={standingTitle(market.sides, market.period)}
+      of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
+      width={560}
+      format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
+      tick={decimalOf}
+    />
+  );
+};
+
+const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
+
+interface FactRow {
+  readonly title: string;
+  readonly numberOf: (side: MarketSide, trend: SearchTrend) => number | null | undefined;
+  readonly format: (value: number) => string;
+  readonly pathOf?: (search: MarketSearch) => string;
+}
+
+const factRows: readonly FactRow[] = [
+  { title: "For sale", numberOf: ({ cars }) => cars, format: count, pathOf: (search) => carsPath(search) },
+  {
+    title: `Sold in ${soldDays} days`,
+    numberOf: (_, trend) => lastOf(trend)?.sold30,
+    format: count,
+    pathOf: (search) => soldPath(search, soldDays),
+  },
+  { title: "Days until the stock is sold", numberOf: ({ supplyDays }) => supplyDays, format: count },
+  {
+    title: "Typical days on the lot",
+    numberOf: ({ days }) => days,
+    format: decimalOf,
+    pathOf: (search) => carsPath(search, { sort: "-days_on_market" }),
+  },
+  {
+    title: "Median price",
+    numberOf: ({ median }) => median,
+    format: dollars,
+    pathOf: (search) => carsPath(search, { sort: "price" }),
+  },
+  {
+    title: "Loses a year",
+    numberOf: ({ yearLoss }) => yearLoss,
+    format: (loss) => inPercent(loss / 100),
+    pathOf: () => "#loss",
+  },
+];
+
+/** The facts of the searches, side by side. Numbers with rows link to them. */
+export const FactsSheet = ({ market: { trends, sides } }: { readonly market: ShownMarket }): JSX.Element => (
+  <Sheet title={paceTitle(sides)} id="facts">
+    <div class="facts-table">
+      <DataTable
+        label="Facts side by side"
+        rows={factRows}
+        columns={[
+          { title: <span class="vh">Fact</span>, cell: ({ title }) => title },
+          ...trends.map((trend, index) => ({
+            title: <span class={`ink-${colors[index]}`}>{capital(trend.search.name)}</span>,
+            isNumber: true,
+            cell: ({ numberOf, format, pathOf }: FactRow) => {
+              const value = numberOf(sides[index] ?? { name: "" }, trend) ?? null;
+              if (value === null) return <b>–</b>;
+              return <b>{pathOf === undefined ? format(value) : <a href={pathOf(trend.search)}>{format(value)}</a>}</b>;
+            },
+          })),
+        ]}
+      />
+    </div>
+  </Sheet>
+);
+
+type AgePoint = NonNullable<SearchTrend["loss"]>["points"][number];
+
+const yearText = (age: number): string => (age === 1 ? "1 year" : `${age} yr`);
+
+/** Returns a scale of whole years of age. */
+const ageScale = (first: number, last: number): Scale => ({
+  at: (age) => (age - first) / Math.max(1, last - first),
+  ticks: (max) => {
+    const step = Math.max(1, Math.ceil((last - first + 1) / (max + 2)));
+    const ages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    return ages.filter((age) => (age - first) % step === 0).map((value) => ({ value, text: yearText(value) }));
+  },
+});
+
+/** What the models lose with age, on one basis: the fitted curve of each. */
+export const LossFigure = ({ market: { trends, sides, query } }: { readonly market: ShownMarket }): JSX.Element => {
+  const followed = trends.flatMap((trend, index) =>
+    trend.loss === undefined ? [] : [{ trend, loss: trend.loss, color: colors[index] ?? "field" }],
+  );
+  const medians = followed.flatMap(({ loss }) => loss.points.filter(({ median }) => median !== null));
+  const ages = medians.map(({ from }) => from);
+  const title = lossTitle(sides);
+  const marks = followed.flatMap(({ trend, loss, color }): readonly Mark[] => {
+    const within = loss.points.filter(({ from }) => from >= Math.min(...ages) && from <= Math.max(...ages));
+    return [
+      ...within.flatMap((point): readonly Mark[] => {
+        const { from, median } = point;
+        if (median === null) return [];
+        const named = `${trend.search.plural} of ${amountOf(from, "year")}: median ${dollars(median)}, ${amountOf(point.sample, "car")}`;
+        return [{ mark: "dot", x: from, y: median, r: 4, color, opacity: 0.45, title: named }];
+      }),
+      {
+        mark: "line",
+        isFitted: true,
+        name: trend.search.name,
+        points: within.map(({ from, fitted }) => [from, fitted] as const),
+        color,
+      },
+    ];
+  });
+  const rows = followed.flatMap(({ trend, loss }) =>
+    loss.points.map((point) => ageRow(trend, point, loss.newest_year ?? 0)),
+  );
+  const sample = followed.reduce((sum, { loss }) => sum + loss.curve.sample, 0);
+  const prices = [...medians.map(({ median }) => median ?? 0), ...medians.map(({ fitted }) => fitted ?? 0)];
+  return (
+    <Figure
+      id="loss"
+      title={title}
+      of={lossNote}
+      numbers={{
+        columns: [
+          { name: "model", title: "Model" },
+          { name: "age", title: "Years", format: count },
+          { name: "cars", title: "Cars", format: count },
+          { name: "median", title: "Median", format: dollars },
+          { name: "fitted", title: "Curve", format: dollars },
+        ],
+        rows,
+        sorting: sortingOf("loss", "/market", query),
+      }}
+    >
+      {sample < chartMin || ages.length < 2 ? (
+        <p>Too few used cars have a known price and age for a curve.</p>
+      ) : (
+        <Chart
+          label={`${title}. ${lossNote}`}
+          x={ageScale(Math.min(...ages), Math.max(...ages))}
+          y={numberScale(prices, { format: shortPrice, isFromZero: true })}
+          marks={marks}
+        />
+      )}
+    </Figure>
+  );
+};
+
+/** Returns the row of an age; its cars for sale are a link. */
+function ageRow({ search }: SearchTrend, { from, sample, median, fitted }: AgePoint, newest: number) {
+  const year = String(newest - from);
+  const path = carsPath(search, { inventory_type: "used,certified", year });
+  return [search.name, { text: from, path }, sample, median, fitted];
+}

@@ -1,0 +1,278 @@
+/** The market: one search, or two side by side, over time. The verdict, the boxes, the figures, the days; and the same on a map. */
+import type { JSX } from "preact";
+import type { Middleware } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { Chips, Segments } from "../components/chips.tsx";
+import { Field } from "../components/field.tsx";
+import { Note } from "../components/sheet.tsx";
+import { marketVerdict } from "../sentences/market.ts";
+import type { Judgement } from "../sentences/sentence.ts";
+import { andList, capital } from "../sentences/words.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
+import { PageRequests } from "../shell/page-requests.ts";
+import type { PageHandler, PageVisit } from "../shell/pages.tsx";
+import { Verdict } from "../shell/verdict.tsx";
+import { visitorOf } from "../shell/visitor.ts";
+import { equivalentSql } from "../shop/equivalent-sql.ts";
+import { chosenFilters } from "../shop/filter-words.ts";
+import { DaysSheet, encodeDays } from "./days-table.tsx";
+import { colors, FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
+import {
+  besideName,
+  carsPath,
+  type MarketDays,
+  type MarketSearch,
+  marketPath,
+  placeOf,
+  readSearches,
+  sampleOf,
+  searchTitle,
+} from "./market-search.ts";
+import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
+import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
+import { countStates, MapFigure } from "./state-map.tsx";
+
+type Services = Pick<SiteServices, "current">;
+
+const daysOf = ({ current }: Services): Promise<MarketDays> =>
+  current.use(async ({ manifest: { as_of, days, currency } }) => ({
+    first: Object.keys(days).sort()[0] ?? as_of,
+    last: as_of,
+    everywhere: currency === "USD" ? "United States" : "all places",
+  }));
+
+/** Returns the handler of `/market`. */
+export const marketPage =
+  (services: Services): PageHandler =>
+  async (visit): Promise<PageContent> => {
+    const { query, requests } = visit;
+    const days = await daysOf(services);
+    const searches = await readSearches(requests, query, days);
+    const isMap = query.get("view") === "map";
+    const shown = await loadMarket(visit, searches, days);
+    const models =
+      query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
+    return {
+      title: searchTitle(searches),
+      door: "market",
+      top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
+      body: (
+        <>
+          <Boxes searches={searches} query={query} />
+          <MissingParts missing={requests.missing} />
+          <LeftOut trends={shown.trends} />
+          {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
+          {isMap || shown.trends.length === 0 ? null : (
+            <>
+              <Charts market={shown} models={models} />
+              <DaysSheet market={shown} />
+            </>
+          )}
+        </>
+      ),
+      sql: shown.sql,
+    };
+  };
+
+/** Loads the days of the searches. */
+async function loadMarket(
+  { requests, query }: Pick<PageVisit, "requests" | "query">,
+  searches: readonly MarketSearch[],
+  days: MarketDays,
+): Promise<ShownMarket> {
+  const period = trendPeriod(query, days);
+  const readable = searches.filter((search) => search.error === undefined || Object.keys(search.filters).length > 0);
+  const loaded = await Promise.all(readable.map((search) => loadTrend(requests, search, period, days)));
+  const trends = loaded.filter((trend) => trend !== undefined);
+  return {
+    trends,
+    sides: trends.map((trend) => sideOf(trend, period)),
+    period: spokenPeriod(trends, period),
+    query,
+    sql: statementOf(trends, period.from),
+  };
+}
+
+const judgementOf = ({ trends, sides, period }: ShownMarket): Judgement =>
+  trends.length === 0 ? { sentence: ["This market cannot be shown."] } : marketVerdict(sides, period);
+
+function kickerOf([own, ...others]: readonly MarketSearch[], days: MarketDays): string {
+  if (own === undefined) return "Market";
+  const samples = [...new Set([own, ...others].map(sampleOf))];
+  const places = [...new Set([own, ...others].map((search) => placeOf(search, days)))];
+  return ["Market", samples.join(" against "), places.join(" against ")].join(" · ");
+}
+
+/** Returns the statement of the days of all searches; undefined for filters that columns do not express. */
+function statementOf(trends: readonly SearchTrend[], from: string): string | undefined {
+  const statements = trends.map(({ search }) => {
+    const [, where] = equivalentSql("/v1/listings", new URLSearchParams(search.filters))?.split("\nFROM active") ?? [];
+    if (where === undefined) return undefined;
+    const condition = `snapshot_date >= '${from}'${where.replace(/^\nWHERE /, "\n  AND ")}`;
+    return `SELECT snapshot_date, '${search.name.replaceAll("'", "''")}' AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days\nWHERE ${condition}\nGROUP BY ALL`;
+  });
+  return statements.length === 0 || statements.includes(undefined)
+    ? undefined
+    : `${statements.join("\nUNION ALL\n")}\nORDER BY 1, 2`;
+}
+
+interface BoxesProps {
+  readonly searches: readonly MarketSearch[];
+  readonly query: URLSearchParams;
+}
+
+/** The two boxes, with the filters of the address as chips, the period, and the views. */
+const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
+  const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
+  const period = periods.find((one) => one === query.get("days")) ?? periods[0];
+  const view = query.get("view") ?? "";
+  return (
+    <>
+      <form class="line boxes" action="/market">
+        {kept.map(([name, value]) => (
+          <input key={`${name}=${value}`} type="hidden" name={name} value={value} />
+        ))}
+        <Field
+          label={<span class={`ink-${colors[0]}`}>Show</span>}
+          name="show"
+          value={own?.words ?? ""}
+          placeholder="used Toyota RAV4"
+          error={own?.error}
+        />
+        <Field
+          label={<span class={`ink-${colors[1]}`}>against</span>}
+          name="against"
+          value={other?.words ?? ""}
+          placeholder="nothing: one search alone"
+          error={other?.error}
+        />
+        <Button look="main">Show</Button>
+        <Segments
+          label="Period"
+          segments={periods.map((days) => ({
+            path: marketPath(query, { days: days === periods[0] ? undefined : days }),
+            text: days === "365" ? "1 year" : `${days} days`,
+            isCurrent: days === period,
+          }))}
+        />
+        <Segments
+          label="Views"
+          segments={views.map(({ name, text }) => ({
+            path: marketPath(query, { view: name === "" ? undefined : name, sort: undefined }),
+            text,
+            isCurrent: name === view,
+          }))}
+        />
+      </form>
+      <FilterChips searches={[own, other]} query={query} />
+    </>
+  );
+};
+
+const views = [
+  { name: "", text: "Charts" },
+  { name: "table", text: "Days" },
+  { name: "map", text: "Map" },
+] as const;
+
+/** The filters of the address in words; a link removes each. */
+const FilterChips = ({ searches: [own, other], query }: FilterChipsProps): JSX.Element | null => {
+  const chips = [
+    ...chosenFilters(own?.given ?? {}).map(({ text, names }) => ({ text, path: marketPath(query, without(names)) })),
+    ...chosenFilters(other?.given ?? {}).map(({ text, names }) => {
+      const beside = new URLSearchParams(query.get(besideName) ?? "");
+      for (const name of names) beside.delete(name);
+      return { text, path: marketPath(query, { [besideName]: beside.size === 0 ? undefined : beside.toString() }) };
+    }),
+  ];
+  return chips.length === 0 ? null : (
+    <Chips label="Filters" chips={chips.map((chip) => ({ ...chip, state: "on" as const }))} />
+  );
+};
+
+interface FilterChipsProps {
+  readonly searches: readonly (MarketSearch | undefined)[];
+  readonly query: URLSearchParams;
+}
+
+const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
+  Object.fromEntries(names.map((name) => [name, undefined]));
+
+/** The filters that prices over time do not have, which are left out. */
+const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.Element | null => {
+  const names = [...new Set(trends.flatMap(({ others }) => others))];
+  return names.length === 0 ? null : (
+    <Note>{`Prices over time have no filter by ${andList(names)}: these figures are without it.`}</Note>
+  );
+};
+
+interface ChartsProps {
+  readonly market: ShownMarket;
+  readonly models: readonly SearchModels[];
+}
+
+const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
+  market.query.get("view") === "table" ? null : market.sides.every(({ cars }) => cars === 0) ? (
+    <Note>
+      {`No ${market.sides[0]?.name ?? "car"} is for sale. `}
+      <a href={market.trends[0] === undefined ? "/shop" : carsPath(market.trends[0].search)}>What would show more</a>
+    </Note>
+  ) : (
+    <>
+      <div class="wide2">
+        <MediansFigure market={market} />
+        <FactsSheet market={market} />
+      </div>
+      <div class="two">
+        {market.trends.some(({ loss }) => loss !== undefined) ? <LossFigure market={market} /> : null}
+        <StandingFigure market={market} />
+        {models.map((one) => (
+          <ModelsSheet key={one.search.name} of={one} query={market.query} />
+        ))}
+      </div>
+    </>
+  );
+
+const loadMaps = async (requests: PageRequests, searches: readonly MarketSearch[]) =>
+  (await Promise.all(searches.map((search) => countStates(requests, search)))).filter(
+    (counted) => counted !== undefined,
+  );
+
+interface MapsProps {
+  readonly states: Awaited<ReturnType<typeof loadMaps>>;
+  readonly query: URLSearchParams;
+}
+
+const Maps = ({ states, query }: MapsProps): JSX.Element => (
+  <div class={states.length > 1 ? "two" : "stack"}>
+    {states.map((counted, index) => (
+      <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
+    ))}
+  </div>
+);
+
+/** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
+export const marketFile =
+  (services: SiteServices, format: "csv" | "parquet"): Middleware =>
+  async (context) => {
+    const visitor = await visitorOf(context, services, "download");
+    const site = context.get("Sec-Fetch-Site");
+    const query: URLSearchParams = new URLSearchParams(context.querystring);
+    // Another site must not make a visitor pay.
+    if (visitor === undefined || site === "cross-site" || site === "same-site")
+      return context.redirect(marketPath(query, {}));
+    const days = await daysOf(services);
+    const requests = new PageRequests(services.callOperation, context, visitor);
+    const searches = await readSearches(requests, query, days);
+    const { trends } = await loadMarket({ requests, query }, searches, days);
+    if (trends.length === 0) return context.redirect(marketPath(query, {}));
+    const name = capital(searchTitle(searches))
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, "-");
+    context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");
+    context.set("Content-Disposition", `attachment; filename="${name}.${format}"`);
+    context.set("Cache-Control", "private, no-store");
+    context.body = await encodeDays(trends, format);
+  };

@@ -1,0 +1,183 @@
+/** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
+import { operation } from "../../contract/document.ts";
+import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
+import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
+import { changedPath } from "../shell/address.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
+import { apiFilters, readView } from "../shop/view.ts";
+
+export interface MarketSearch {
+  /** Its words, as they stand in its box. */
+  readonly words: string;
+  /** The filters of its address, in the spelling of pages. */
+  readonly given: TextParameters;
+  /** The filters of both, as the API takes them. */
+  readonly filters: TextParameters;
+  /** In the singular: `RAV4`, `car`. */
+  readonly name: string;
+  readonly plural: string;
+  /** `used`, `new`, or `used and new` where it mixes them. */
+  readonly condition: string;
+  /** Words that stand for no filter, or why there is nothing to show. */
+  readonly error?: string | undefined;
+}
+
+/** The published day and the first one, `YYYY-MM-DD`, and the words for a market without a place. */
+export interface MarketDays {
+  readonly first: string;
+  readonly last: string;
+  readonly everywhere: string;
+}
+
+/** The parameter of the address with the filters of the search beside, as a query string. */
+export const besideName = "beside";
+
+/** Parameters of the page that are no filters. */
+const ownNames: ReadonlySet<string> = new Set(["show", "against", besideName, "days", "view", "sort", "numbers", "q"]);
+
+const against = /\s+(?:against|versus|vs\.?)\s+/i;
+
+/** Reads the one or two searches of an address. Without any, it is that of all used cars: medians do not mix new and used ones unasked. */
+export async function readSearches(
+  requests: PageRequests,
+  query: URLSearchParams,
+  days: MarketDays,
+): Promise<readonly [own: MarketSearch, ...others: MarketSearch[]]> {
+  const given = givenFilters(query, days);
+  const beside = query.get(besideName);
+  const words = (query.get("show") ?? "").trim();
+  const [first = "", second = ""] = words.split(against);
+  const compared = (query.get("against") ?? "").trim() || second;
+  const shown = words === "" && Object.keys(given).length === 0 ? "used cars" : first;
+  const own = await searchOf(requests, shown, given, days);
+  if (compared === "" && beside === null) return [own];
+  const kept = beside === null || beside === "all" ? {} : givenFilters(new URLSearchParams(beside), days);
+  const other = await searchOf(requests, compared, kept, days, own.filters.inventory_type);
+  return distinguished(own, other);
+}
+
+/** Returns the filters among the parameters of an address. */
+const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParameters =>
+  Object.fromEntries(
+    Object.entries(readView(query, last)).filter(
+      ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
+    ),
+  );
+
+const yearBounds = new Set(["min_year", "max_year"]);
+
+const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
+
+const notFilters: ReadonlySet<string> = new Set(["sort", "format", "csv_raw", "data_version", "snapshot_date"]);
+const filterNames: ReadonlySet<string> = new Set(
+  [...namesOf("searchListings")].filter((name) => namesOf("getFacets").has(name) && !notFilters.has(name)),
+);
+
+/** The longest question that the API takes. */
+const wordsMax = 200;
+
+async function searchOf(
+  requests: PageRequests,
+  words: string,
+  given: TextParameters,
+  days: MarketDays,
+  inherited?: string,
+): Promise<MarketSearch> {
+  const read = await interpreted(requests, words.slice(0, wordsMax));
+  const condition = inherited === undefined ? {} : { inventory_type: inherited };
+  const own = { ...read.filters, ...apiFilters(given, days.last) };
+  const filters = { ...condition, ...own };
+  const name = nameOf(filters);
+  return { words, given, filters, name, plural: pluralOf(name), condition: conditionOf(filters), error: read.error };
+}
+
+/** Interprets words without those for prices, which every market has. */
+async function interpreted(
+  requests: PageRequests,
+  words: string,
+): Promise<{ readonly filters: TextParameters; readonly error?: string }> {
+  const asked = words.replace(/\s+prices?$/i, "").trim();
+  if (asked === "") return { filters: {} };
+  const answer = await requests.loadPart("words of the search", () => requests.call("interpretQuestion", { q: asked }));
+  if (answer === undefined) return { filters: {}, error: requests.missing.at(-1)?.reason ?? "" };
+  const { filters, unmatched } = answer.data;
+  const unknown = unmatched.map(({ text }) => `“${shortened(text)}”`);
+  return unknown.length === 0
+    ? { filters }
+    : { filters, error: `Not understood: ${orList(unknown)}. An example that works: used Toyota RAV4 in WA.` };
+}
+
+/** Returns the one value of a filter; undefined if it has several or none. */
+const oneOf = (filters: TextParameters, name: string): string | undefined => {
+  const value = filters[name];
+  return value === undefined || value.includes(",") ? undefined : value;
+};
+
+/** Returns what a search is of, in the singular: its model, make or body type, with the year and trim. */
+function nameOf(filters: TextParameters): string {
+  const body = oneOf(filters, "body_type");
+  const kind = body === undefined ? undefined : /^[A-Z]{2,}/.test(body) ? body : body.toLowerCase();
+  const model = oneOf(filters, "model");
+  const thing = model === undefined ? [oneOf(filters, "make"), kind] : [model, oneOf(filters, "trim")];
+  const named = [oneOf(filters, "year"), ...thing].filter((part) => part !== undefined && part !== "");
+  return named.length === 0
+    ? "car"
+    : thing.every((part) => part === undefined)
+      ? `${named.join(" ")} car`
+      : named.join(" ");
+}
+
+function conditionOf({ inventory_type = "" }: TextParameters): string {
+  const types = new Set(inventory_type.toLowerCase().split(",").filter(Boolean));
+  if (types.size === 0 || (types.has("new") && types.size > 1)) return "used and new";
+  return types.has("new") ? "new" : types.has("used") ? "used" : "certified";
+}
+
+/** Returns two searches whose names differ: by condition, or by the value of a filter in which they differ. */
+function distinguished(own: MarketSearch, other: MarketSearch): readonly [MarketSearch, MarketSearch] {
+  if (own.name !== other.name) return [own, other];
+  const names = [...new Set([...Object.keys(own.filters), ...Object.keys(other.filters)])];
+  const differing = names.find((name) => name !== "inventory_type" && own.filters[name] !== other.filters[name]);
+  const named = (search: MarketSearch): MarketSearch => {
+    if (own.condition !== other.condition)
+      return { ...search, name: `${search.condition} ${search.name}`, plural: `${search.condition} ${search.plural}` };
+    const by = differing === undefined ? "again" : (search.filters[differing] ?? "any");
+    return { ...search, name: `${search.name} (${by})`, plural: `${search.plural} (${by})` };
+  };
+  return [named(own), named(other)];
+}
+
+/** Returns the filters of a search that an operation has, and the names of those that it lacks. */
+export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
+  const known = namesOf(id);
+  const all = Object.entries(filters);
+  return {
+    filters: Object.fromEntries(all.filter(([name]) => known.has(name))),
+    others: all.flatMap(([name]) => (known.has(name) ? [] : [name.replaceAll("_", " ")])),
+  };
+}
+
+/** Returns the page with the cars of a search, under further filters. */
+export const carsPath = ({ filters }: MarketSearch, more: TextParameters = {}): string =>
+  `/shop?${queryString({ ...filters, ...more })}`;
+
+/** Returns the address of the page of the market with some parameters changed; undefined removes one. */
+export const marketPath = (query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string =>
+  changedPath("/market", query, changes);
+
+/** Returns where a search looks, in words: states, miles around a ZIP code, or everywhere. */
+export function placeOf({ filters }: MarketSearch, { everywhere }: MarketDays): string {
+  const { state, postal_code, radius = "25" } = filters;
+  if (postal_code !== undefined) return `${radius} mi of ${postal_code}`;
+  return state === undefined ? everywhere : state.toUpperCase().replaceAll(",", ", ");
+}
+
+/** Returns which cars the sample of a search has: `used and certified`. */
+export const sampleOf = ({ condition }: MarketSearch): string =>
+  condition === "used" ? "used and certified" : condition;
+
+/** Returns the title of a page of searches. */
+export const searchTitle = (searches: readonly MarketSearch[]): string =>
+  searches.length > 1
+    ? searches.map(({ name }) => capital(name)).join(" against ")
+    : `The market of ${searches[0]?.plural ?? "cars"}`;

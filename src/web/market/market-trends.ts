@@ -1,0 +1,158 @@
+/** What a market was on each day: median prices, stock, days on the lot and sales of one or two searches; and what their models lose with age. */
+import { epochDay, plusDays } from "../../base/day.ts";
+import type { AnswerOf } from "../../contract/types.ts";
+import type { TextParameters } from "../../operations/caller.ts";
+import {
+  isSoldKnown,
+  isUnfinished,
+  type MarketPeriod,
+  type MarketSide,
+  type TrendInterval,
+} from "../sentences/market.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
+import { acceptedFilters, carsPath, type MarketDays, type MarketSearch } from "./market-search.ts";
+
+/** The periods in days, the usual one first. */
+export const periods = ["30", "60", "365"] as const;
+
+/** Periods up to this many days have a point a day, longer ones a point a week. */
+const dailyMax = 62;
+
+/** Charts of fewer values are sentences. */
+export const chartMin = 10;
+
+export const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
+
+type Metric = (typeof metrics)[number];
+
+/** An interval with the numbers of a search; null for one that is unknown. */
+export interface MarketPoint extends TrendInterval, Readonly<Record<Metric, number | null>> {
+  /** The sales of the 30 days that end with the interval. */
+  readonly sold30: number | null;
+}
+
+export interface SearchTrend {
+  readonly search: MarketSearch;
+  readonly points: readonly MarketPoint[];
+  /** The model's prices by age; undefined if the search has several models, or the API refuses it. */
+  readonly loss: AnswerOf<"getDepreciation">["data"] | undefined;
+  /** The names of filters that prices over time do not have. */
+  readonly others: readonly string[];
+}
+
+export interface Period {
+  readonly from: string;
+  readonly to: string;
+  readonly interval: "day" | "week";
+}
+
+/** Returns the days of a period that ends with the published day, and whether a point is a day or a week. */
+export function trendPeriod(query: URLSearchParams, { first, last }: MarketDays): Period {
+  const days = periods.find((one) => one === query.get("days")) ?? periods[0];
+  const start = plusDays(last, -Number(days));
+  const from = start < first ? first : start;
+  return { from, to: last, interval: epochDay(last) - epochDay(from) > dailyMax ? "week" : "day" };
+}
+
+/** Loads the days of a search, and the prices of its model by age. Returns undefined if the API refuses its days. */
+export async function loadTrend(
+  requests: PageRequests,
+  search: MarketSearch,
+  period: Period,
+  days: MarketDays,
+): Promise<SearchTrend | undefined> {
+  const { filters, others } = acceptedFilters("getTrends", search);
+  const [trend, loss] = await Promise.all([
+    requests.loadPart(`prices of ${search.plural}`, () =>
+      requests.call("getTrends", { ...filters, ...trendQuery(period) }),
+    ),
+    loadLoss(requests, search),
+  ]);
+  if (trend === undefined) return undefined;
+  const points = (trend.data[0]?.points ?? []).map((point) => pointOf(point, period, days));
+  return { search, points, loss, others };
+}
+
+const trendQuery = ({ from, to, interval }: Period): TextParameters => ({
+  metric: metrics.join(),
+  interval,
+  from,
+  to,
+});
+
+async function loadLoss(requests: PageRequests, search: MarketSearch): Promise<SearchTrend["loss"]> {
+  const { make, model } = search.filters;
+  if (make === undefined || model === undefined || `${make}${model}`.includes(",")) return undefined;
+  const { filters } = acceptedFilters("getDepreciation", search);
+  const answer = await requests.loadPart(`depreciation of ${search.plural}`, () =>
+    requests.call("getDepreciation", { ...filters, make, model, by: "age" }),
+  );
+  return answer?.data;
+}
+
+type Answered = AnswerOf<"getTrends">["data"][number]["points"][number];
+
+/** Returns a point. Sales that cannot be known are unknown, not 0. */
+function pointOf({ start, end, days, metrics: found }: Answered, { interval }: Period, data: MarketDays): MarketPoint {
+  const metricOf = (name: Metric) => found.find((metric) => metric.name === name);
+  const numberOf = (name: Metric): number | null => metricOf(name)?.value ?? null;
+  return {
+    interval,
+    start,
+    end,
+    days,
+    "price.median": numberOf("price.median"),
+    count: days === 0 ? null : numberOf("count"),
+    sold: days > 0 && isSoldKnown(start, data) ? numberOf("sold") : null,
+    "days_on_market.median": numberOf("days_on_market.median"),
+    days_supply: numberOf("days_supply"),
+    sold30: isSoldKnown(plusDays(end, 1 - soldDays), data) ? (metricOf("days_supply")?.sample ?? null) : null,
+  };
+}
+
+/** Days of supply are of the sales of this many days. */
+export const soldDays = 30;
+
+/** Returns what is said of a search. */
+export function sideOf({ search, points, loss }: SearchTrend, { from, to }: Period): MarketSide {
+  const last = points.at(-1);
+  const [first] = points;
+  // The change is from the first day on: its own sales were before. Those of weeks are not of the same days.
+  const after = points.slice(1).filter((point) => point.days > 0);
+  const isKnown = after.every(({ interval, sold }) => interval === "day" && sold !== null);
+  return {
+    name: search.name,
+    plural: search.plural,
+    cars: last?.count,
+    median: last?.["price.median"],
+    medianBefore: first?.["price.median"],
+    sold: isKnown ? after.reduce((sum, { sold }) => sum + (sold ?? 0), 0) : null,
+    days: last?.["days_on_market.median"],
+    daysBefore: first?.["days_on_market.median"],
+    supplyDays: last?.days_supply,
+    yearLoss: loss?.curve.loss_percent,
+    hrefs: {
+      change: "#price",
+      cars: carsPath(search),
+      sold: soldPath(search, epochDay(to) - epochDay(from)),
+    },
+  };
+}
+
+/** Returns the page with the cars of a search that were sold in some days. */
+export const soldPath = (search: MarketSearch, days: number): string =>
+  carsPath(search, { inventory_status: "sold", sold_within_days: String(days) });
+
+/** Returns the period in the words of verdicts. Searches of different conditions have them in their names. */
+export function spokenPeriod(trends: readonly SearchTrend[], { from, to }: Period): MarketPeriod {
+  const conditions = new Set(trends.map(({ search }) => search.condition));
+  const [condition = ""] = conditions.size === 1 ? conditions : [];
+  const isBound = ({ search }: SearchTrend): boolean => "min_price" in search.filters || "max_price" in search.filters;
+  return { from, asOf: to, condition, hasPriceBound: trends.some(isBound) };
+}
+
+/** Returns whether the last point of a trend is of an unfinished week. */
+export const endsUnfinished = ({ points }: SearchTrend): boolean => {
+  const last = points.at(-1);
+  return last !== undefined && last.interval !== "day" && isUnfinished(last);
+};

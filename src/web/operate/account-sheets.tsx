@@ -1,0 +1,172 @@
+/** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
+import type { JSX } from "preact";
+import { type Account, effectiveLimits } from "../../accounts/account.ts";
+import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import { dayOf, monthOf } from "../../accounts/clock.ts";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
+import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
+import { integerIn, type Json, type Row } from "../../base/json.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { EntryTable } from "../account/charges.tsx";
+import { KeysSheet } from "../account/keys.tsx";
+import { Button } from "../components/button.tsx";
+import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
+import { Form } from "../shell/forms.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { ChangeForms } from "./account-changes.tsx";
+import { auditColumns } from "./log-page.tsx";
+import { TableSheet } from "./operate-page.tsx";
+import { StateBadge } from "./revenue-page.tsx";
+
+const path = "/operate/accounts";
+const shownEntries = 10;
+
+/** An account with all that its sheets show. */
+export interface OpenedAccount {
+  readonly account: Account;
+  readonly progress: TierProgress | null;
+  /** As `listEntries` returns them. */
+  readonly credits: readonly Row[];
+  readonly keys: readonly UsedKey[];
+  readonly entries: readonly LedgerEntry[];
+  readonly records: readonly AuditRecord[];
+}
+
+/** Reads an account. Refuses an unknown id. */
+export async function openAccount(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+): Promise<OpenedAccount> {
+  const { nowMs } = administration;
+  const page = { accountId, before: null, limit: shownEntries };
+  const [account, progress, credits, keys, entries, records] = await Promise.all([
+    administration.call("findAccount", { accountId, month: monthOf(nowMs) }),
+    administration.call("tierProgress", { accountId, day: dayOf(nowMs) }),
+    administration.call("listCredits", { accountId }),
+    administration.call("listKeys", { accountId }),
+    administration.call("listEntryPage", page),
+    administration.call("listAuditRecords", page),
+  ]);
+  if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+  return { account, progress, credits, keys, entries, records };
+}
+
+interface AccountSheetsProps {
+  readonly opened: OpenedAccount;
+  readonly visitor: Visitor;
+  readonly isChanged: boolean;
+}
+
+export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps): JSX.Element => {
+  const { account, progress, credits, keys, entries, records } = opened;
+  const action = `${path}/${account.accountId}`;
+  // Times of any year have it.
+  const today = "";
+  return (
+    <>
+      {isChanged ? <Note>The account is changed.</Note> : null}
+      <Summary account={account} progress={progress} />
+      <ChangeForms account={account} visitor={visitor}>
+        <Form visitor={visitor} action={`${action}/invite`} class="line">
+          <Button>Create an invitation</Button>
+          <Button name="kind" value="sign_in">
+            Create a sign-in link
+          </Button>
+        </Form>
+      </ChangeForms>
+      <div class="two">
+        <TableSheet
+          id="credits"
+          title="Credits and adjustments"
+          rows={credits.toReversed()}
+          empty="None yet."
+          columns={[
+            { title: "Time", text: (credit) => time(integerIn(credit, "at_ms")) },
+            { title: "Kind", text: ({ kind }) => String(kind).replaceAll("_", " ") },
+            { title: "Reference and note", text: ({ reference, note }) => plainWords(textOf(reference), textOf(note)) },
+            {
+              title: "USD",
+              number: (credit) => integerIn(credit, "micros"),
+              format: (micros) => signedAmount(micros ?? 0),
+            },
+            { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
+          ]}
+        />
+        <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
+      </div>
+      <div class="two">
+        <Sheet title="Last charges and credits">
+          <EntryTable entries={entries} keys={keys} today={today} />
+        </Sheet>
+        <TableSheet
+          title="Last changes"
+          of="Times are UTC."
+          rows={records}
+          columns={auditColumns}
+          empty="No change yet."
+        />
+      </div>
+    </>
+  );
+};
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+const Summary = ({ account, progress }: Pick<OpenedAccount, "account" | "progress">): JSX.Element => {
+  const { capMicros, rateLimitOverride, tier } = account;
+  const { per10s, per60s } = effectiveLimits(account);
+  const missing = progress?.missing ?? [];
+  return (
+    <Sheet
+      id="account"
+      title={account.email}
+      of={
+        <>
+          <code>{account.accountId}</code>
+          {account.isOperator ? ", operator" : ""}
+          {missing.length === 0 || tier === 4 ? "" : `. Missing for tier ${tier + 1}: ${missing.join("; ")}.`}
+        </>
+      }
+      end={<a href={path}>Close</a>}
+    >
+      <Spec
+        facts={[
+          ["Balance", `${usd(account.balanceMicros)}, low below ${usd(account.lowBalanceMicros)}`],
+          ["State", <StateBadge key="state" account={account} />],
+          ["Spent this month", `${usd(account.spentMicros)}${capMicros === null ? "" : ` of ${usd(capMicros)}`}`],
+          ["Tier", `${tier}: ${per10s} in 10 s, ${per60s} in 60 s${rateLimitOverride === null ? "" : ", overridden"}`],
+        ]}
+      />
+    </Sheet>
+  );
+};
+
+interface PaymentProps {
+  readonly credit: Row;
+  readonly action: string;
+  readonly visitor: Visitor;
+}
+
+/** The status of a paid credit, with the forms that confirm or reverse it. */
+const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null => {
+  if (credit.kind !== "paid") return null;
+  if (credit.reversed_at_ms !== null) return <span class="mute">reversed</span>;
+  const id = String(credit.entry_id);
+  return (
+    <div class="line">
+      {credit.confirmed_at_ms !== null ? (
+        <span class="mute">confirmed</span>
+      ) : (
+        <Form visitor={visitor} action={`${action}/credits-confirm`}>
+          <Button isSmall name="creditId" value={id}>
+            Confirm
+          </Button>
+        </Form>
+      )}
+      <a href={`${action}/credits-reverse?creditId=${id}`}>Reverse…</a>
+    </div>
+  );
+};

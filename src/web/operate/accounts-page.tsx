@@ -1,0 +1,249 @@
+/** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
+import type { JSX } from "preact";
+import { readForm } from "../../accounts/administration/change-fields.ts";
+import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { monthOf } from "../../accounts/clock.ts";
+import { shownState } from "../../accounts/policy/billing-state.ts";
+import { prices } from "../../accounts/policy/prices.ts";
+import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
+import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
+import { CodeBox } from "../components/code-box.tsx";
+import { Field, Select } from "../components/field.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { accountsVerdict } from "../sentences/operate.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { amountOf, count, monthName } from "../shell/format.ts";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { formChanges } from "./account-changes.tsx";
+import { AccountSheets, openAccount } from "./account-sheets.tsx";
+import { operatePage, TableSheet } from "./operate-page.tsx";
+import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
+
+const path = "/operate/accounts";
+/** Accounts that are shown; others are found by a part of their address. */
+const accountsMax = 500;
+/** Accounts whose charges are compared with those of the month before. */
+const chargedMax = 10_000;
+
+/** All accounts; a path that names one opens it. */
+export const accountsPage =
+  (services: SiteServices): PageHandler =>
+  async ({ query, visitor, params: { accountId } }) => {
+    const opened = accountId === undefined ? undefined : await openAccount(services, accountId);
+    const listed = await listAccounts(services, query.get("q") ?? "");
+    const inState = (state: ReturnType<typeof shownState>) =>
+      listed.rows.filter(({ account }) => shownState(account) === state).length;
+    return operatePage({
+      path,
+      title: opened === undefined ? "Accounts" : opened.account.email,
+      here: "Accounts",
+      visitor,
+      judgement: accountsVerdict({
+        accounts: listed.total,
+        low: inState("low_balance"),
+        usedUp: inState("exhausted"),
+        href: `${path}?numbers=accounts.balance#accounts`,
+      }),
+      children: (
+        <>
+          <div class="wide2">
+            <AccountTable {...listed} openedId={accountId} query={query} />
+            <Invitation visitor={visitor} />
+          </div>
+          {opened === undefined ? null : (
+            <AccountSheets opened={opened} visitor={visitor} isChanged={query.has("changed")} />
+          )}
+        </>
+      ),
+    });
+  };
+
+/** Returns the accounts with a text in their address, those that were charged most this month first, beside the month before. */
+async function listAccounts({ accounts: { administration } }: SiteServices, search: string) {
+  const month = monthIn(new URLSearchParams(), administration.nowMs);
+  const days = { period: periodOf(month), before: sameDaysBefore(month) };
+  const [{ accounts, total }, sums] = await Promise.all([
+    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset: 0, limit: accountsMax }),
+    administration.call("sumRevenue", { ...days, accountsMax: chargedMax }),
+  ]);
+  const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
+  const rows = accounts
+    .map((account) => ({
+      account,
+      micros: account.spentMicros,
+      beforeMicros: before.get(account.accountId) ?? 0,
+    }))
+    .sort((one, other) => other.micros - one.micros);
+  return { rows, total, search, monthBefore: monthName(month.beforeStart) };
+}
+
+type AccountTableProps = Awaited<ReturnType<typeof listAccounts>> & {
+  readonly openedId: string | undefined;
+  readonly query: URLSearchParams;
+};
+
+const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: AccountTableProps): JSX.Element => (
+  <TableSheet
+    id="accounts"
+    title="Accounts"
+    of={[
+      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`]),
+      ...(total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : []),
+    ].join(" ")}
+    end={
+      <form class="line find" method="get" action={path}>
+        <input
+          class="in"
+          type="search"
+          name="q"
+          value={search}
+          aria-label="Find an account"
+          placeholder="Part of an address"
+        />
+        <Button isSmall>Find</Button>
+      </form>
+    }
+    sorts={{ path, query }}
+    first="-charged"
+    rows={rows}
+    columns={accountColumns(monthBefore)}
+    isMine={({ account }) => account.accountId === openedId}
+    empty="No account has this text in its address."
+  />
+);
+
+const { tier, creditMicros } = changes["accounts create"].fields;
+
+/** Creates an account with its first credit. */
+const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <Sheet id="invite" title="Invite someone" isTinted>
+    <Form visitor={visitor} action={path} class="stack invite">
+      <Field label="E-mail" name="email" type="email" placeholder="name@company.example" required />
+      <div class="two">
+        <Field
+          label="First credit"
+          name="creditMicros"
+          value={`$${creditMicros.proposed}`}
+          inputMode={creditMicros.inputMode}
+          required
+        />
+        <Select
+          label="Tier"
+          name="tier"
+          value={String(tier.default)}
+          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`])}
+        />
+      </div>
+      <Button look="main">Make the invitation</Button>
+      <small>
+        You get a link to send. ${creditMicros.proposed} is enough for{" "}
+        {count(Math.floor((Number(creditMicros.proposed) * 1e6) / prices.listing_search))} searches.
+      </small>
+      <details>
+        <summary>As a command</summary>
+        <code class="small">
+          carquet accounts create --email name@company.example --tier {tier.default} --credit {creditMicros.proposed}
+        </code>
+      </details>
+    </Form>
+  </Sheet>
+);
+
+/** Creates an account, and shows the link of its invitation. */
+export const createAccountByForm =
+  (services: SiteServices) =>
+  async (form: VisitorForm): Promise<PageContent> => {
+    const fields = new URLSearchParams(form.fields);
+    fields.set("creditMicros", (fields.get("creditMicros") ?? "").trim().replace(/^\$/, ""));
+    // The fields of the change have the types of its input.
+    const input = readForm(changes["accounts create"].fields, fields) as ChangeInput<"accounts create">;
+    const actor = form.visitor.identity.key.accountId;
+    const { accountId } = await services.accounts.administration.change(actor, "accounts create", input);
+    return linkPage(services, form, { accountId, kind: "invitation" });
+  };
+
+/** Asks for the confirmation of a destructive form. */
+export const changeConfirmation =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query, params: { accountId = "", form = "" } }) => {
+    const ending = formChanges.get(form)?.form?.ending;
+    if (ending === undefined) throw refuse("not_found", { what: "form", id: form });
+    const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
+    if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+    const { field, title, effect, value = query.get(ending.field) ?? "" } = ending;
+    return operatePage({
+      path,
+      title,
+      above: aboveAccount(accountId, account.email),
+      visitor,
+      judgement: { sentence: [`${title}?`], context: [effect] },
+      children: (
+        <Confirmation
+          visitor={visitor}
+          action={`${path}/${accountId}/${form}`}
+          fields={{ [field]: value }}
+          button={title}
+          keepPath={`${path}/${accountId}#account`}
+        >
+          Account {account.email}, <code>{accountId}</code>
+          {ending.value === undefined ? `, ${value}` : ""}.
+        </Confirmation>
+      ),
+    });
+  };
+
+const aboveAccount = (accountId: string, email: string) =>
+  [
+    [path, "Accounts"],
+    [`${path}/${accountId}#account`, email],
+  ] as const;
+
+export const changeAccountByForm =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
+    const change = formChanges.get(form);
+    if (change === undefined) throw refuse("not_found", { what: "form", id: form });
+    // The fields of the change have the types of its input; the path names the account.
+    const input = { ...readForm(change.fields, fields), accountId } as ChangeInput<OperatorChangeName>;
+    await administration.change(visitor.identity.key.accountId, change.name, input);
+    return { location: `${path}/${accountId}?changed=${form}#account` };
+  };
+
+const links: Readonly<Record<LinkKind, readonly [title: string, effect: string]>> = {
+  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then"],
+  sign_in: ["The sign-in link is ready", "signs in without a password, within a day"],
+};
+
+export const inviteByForm =
+  (services: SiteServices) =>
+  (form: VisitorForm): Promise<PageContent> => {
+    const kind = form.fields.get("kind") === "sign_in" ? "sign_in" : "invitation";
+    return linkPage(services, form, { accountId: form.params.accountId ?? "", kind });
+  };
+
+/** Creates a one-time link of an account, and shows it once. */
+async function linkPage(
+  { accounts: { administration } }: SiteServices,
+  { context, visitor }: VisitorForm,
+  input: { readonly accountId: string; readonly kind: LinkKind },
+): Promise<PageContent> {
+  const { accountId, kind } = input;
+  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
+  const [title, effect] = links[kind];
+  return operatePage({
+    path,
+    title,
+    above: aboveAccount(accountId, accountId),
+    visitor,
+    judgement: {
+      sentence: [`${title}.`],
+      context: [`Send the link: it works once and ${effect}. It is shown only now.`],
+    },
+    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />,
+  });
+}

@@ -1,0 +1,47 @@
+/** The log: who changed what, by the command line and by the pages. */
+import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
+import { logVerdict } from "../sentences/operate.ts";
+import { text, time } from "../shell/format.ts";
+import type { PageHandler } from "../shell/pages.tsx";
+import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
+
+const path = "/operate/log";
+const pageRecords = 50;
+
+export const logPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ query, visitor }) => {
+    const before = beforeIn(query);
+    const found = await administration.call("listAuditRecords", { before, limit: pageRecords + 1 });
+    const records = found.slice(0, pageRecords);
+    const today = time(administration.nowMs).slice(0, 10);
+    const changes = records.filter(({ atMs }) => time(atMs).startsWith(today)).length;
+    const last = found.length > pageRecords ? records.at(-1)?.record : undefined;
+    return operatePage({
+      path,
+      title: "Log",
+      visitor,
+      judgement: logVerdict(records.length === 0, before === null ? changes : undefined, changes === pageRecords),
+      children: (
+        <TableSheet
+          id="changes"
+          title="Changes, newest first"
+          of="An action has the name of the command that does the same. Times are UTC."
+          rows={records}
+          columns={auditColumns}
+          empty="No change yet."
+          tools={<CursorPages path={path} id="changes" before={before} last={last} />}
+        />
+      ),
+    });
+  };
+
+export const auditColumns: readonly SheetColumn<AuditRecord>[] = [
+  { title: "Time", text: ({ atMs }) => time(atMs) },
+  { title: "Action", text: ({ action }) => action },
+  { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
+  { title: "Details", text: ({ details }) => text(details) },
+  { title: "By", text: ({ actor }) => actor },
+];

@@ -1,0 +1,308 @@
+/** This morning: which files came, which look broken and wait for a decision, which dealers are silent, and how the service is. */
+import type { JSX } from "preact";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { isUndecided } from "../../ingest/held-feeds.ts";
+import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
+import type { IngestRecord } from "../../lake/ingest-record.ts";
+import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
+import { diskOf } from "../../serving/kept-versions.ts";
+import { Chart } from "../charts/chart.tsx";
+import { bandScale, numberScale } from "../charts/scale.ts";
+import { Figure } from "../components/figure.tsx";
+import { sortingOf } from "../components/numbers.tsx";
+import { Note, Sheet } from "../components/sheet.tsx";
+import {
+  decideTitle,
+  morningVerdict,
+  readTitle,
+  type ServiceHealth,
+  serviceNote,
+  serviceTitle,
+  silentSince,
+  silentTitle,
+} from "../sentences/operate.ts";
+import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
+import type { PageHandler } from "../shell/pages.tsx";
+import { Words } from "../shell/verdict.tsx";
+import { BrokenFeeds, DecidedToday, decidedNotes, keyOf } from "./decisions.tsx";
+import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
+
+/** The days that bars and strips show, the published one last. */
+const shownDays = 10;
+
+export const morningPage =
+  (services: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const { current, freshness, exports, queue, accounts } = services;
+    // Before the page's own statements run.
+    const health = await healthOf(services);
+    const [{ overview, nameOf, asOf }, decisions] = await Promise.all([
+      current.use(async (version) => ({
+        overview: await feedOverview(version, shownDays),
+        nameOf: (dealer: string) => version.dealers.nameOf(dealer) ?? dealer,
+        asOf: version.manifest.as_of,
+      })),
+      readFeedDecisions(exports.lake).catch((): readonly FeedDecision[] => []),
+    ]);
+    const today = time(accounts.administration.nowMs).slice(0, 10);
+    const { open, decided } = dividedFeeds(overview, decisions, { asOf, today, queue });
+    const shown = { overview, asOf, query };
+    return operatePage({
+      path: operatePath,
+      title: "This morning",
+      kicker: `Operate · ${weekday(asOf)}, ${dayText(asOf)}`,
+      visitor,
+      judgement: verdictOf(overview, open.length, asOf, { version: current.version, hasFailed: freshness.hasFailed }),
+      children: (
+        <>
+          <Notes failed={overview.failed} lastIngest={freshness.lastIngest} decided={query.get("decided") ?? ""} />
+          <section id="decide">
+            <div class="head">
+              <h2>{decideTitle(open.length)}</h2>
+              {decided.length === 0 ? (
+                "Decided today: 0"
+              ) : (
+                <a href="#decided">Decided today: {count(decided.length)}</a>
+              )}
+            </div>
+            {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
+          </section>
+          {decided.length === 0 ? null : (
+            <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />
+          )}
+          <div class="wide2">
+            <div class="stack">
+              <SilentDealers {...shown} />
+              <RefusedRows {...shown} />
+            </div>
+            <div class="stack">
+              <CarsRead {...shown} />
+              <Sheet title={<Words sentence={serviceTitle(health)} />} of={serviceNote(health)} isTinted />
+            </div>
+          </div>
+        </>
+      ),
+    });
+  };
+
+/** Returns the held feeds that wait for a decision, and the decisions of today or about the published day. */
+function dividedFeeds(
+  { problems }: FeedOverview,
+  decisions: readonly FeedDecision[],
+  { asOf, today, queue }: { readonly asOf: string; readonly today: string; readonly queue: string | undefined },
+) {
+  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, keyOf(feed)));
+  const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
+  const decided = decisions.filter(
+    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, keyOf(feed))),
+  );
+  return { open, decided };
+}
+
+function verdictOf(
+  { states: { came = 0, refused = 0, held = 0, silent = 0 }, summaries }: FeedOverview,
+  broken: number,
+  asOf: string,
+  service: { readonly version: string | undefined; readonly hasFailed: boolean },
+) {
+  const day = summaries.find((one) => one.day === asOf);
+  const report = `/operate/days/${asOf}`;
+  return morningVerdict({
+    ...service,
+    day: asOf,
+    asOf,
+    expected: came + refused + held + silent,
+    silent,
+    broken,
+    ...(day === undefined ? {} : { rows: day.vins + day.rejected, refused: day.rejected, cars: day.vins }),
+    hrefs: { broken: "#decide", silent: "#silent", refused: `${report}#issues`, cars: "#read", came: report },
+  });
+}
+
+/** Returns the health of the service, in the numbers of its sentence. */
+export async function healthOf({
+  current,
+  freshness,
+  exports,
+  accounts,
+  readiness,
+}: SiteServices): Promise<ServiceHealth> {
+  const { dueAtMs } = freshness.report;
+  return {
+    ...(await diskOf(exports.lake)),
+    running: current.statements.running,
+    longestMs: current.runningStatements[0]?.ms,
+    dueInMs: dueAtMs === null ? undefined : dueAtMs - accounts.administration.nowMs,
+    hasFailed: freshness.hasFailed,
+    isDegraded: readiness().report.reasons.length > 0,
+  };
+}
+
+interface NotesProps extends Pick<FeedOverview, "failed"> {
+  readonly lastIngest: IngestRecord | undefined;
+  /** What a form has decided. */
+  readonly decided: string;
+}
+
+/** What was changed, and what went wrong with whole deliveries. */
+const Notes = ({ failed, lastIngest, decided }: NotesProps): JSX.Element => {
+  const note = decidedNotes.get(decided);
+  return (
+    <>
+      {note === undefined ? null : <Note>{note}</Note>}
+      {lastIngest?.error == null ? null : (
+        <Note isAlert>
+          The last ingest failed at {time(Date.parse(lastIngest.at))} UTC: {lastIngest.error} Correct or remove the
+          delivery; later ones wait.
+        </Note>
+      )}
+      {failed.length === 0 ? null : (
+        <Note isAlert>
+          {failed.map(dayText).join("; ")}: nothing was published.{" "}
+          <code>carquet ingest --replay-from {failed[0]} &lt;dir&gt;</code> publishes this day and all later ones from
+          their deliveries.
+        </Note>
+      )}
+    </>
+  );
+};
+
+interface ShownProps {
+  readonly overview: FeedOverview;
+  readonly asOf: string;
+  readonly query: URLSearchParams;
+}
+
+/** Silent dealers that are shown at first. */
+const fewDealers = 12;
+
+const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: ShownProps): JSX.Element => {
+  const silent = problems
+    .filter(({ state }) => state === "silent")
+    .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }))
+    .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
+  const { title, note } = silentTitle(silent, asOf);
+  const total = states.silent ?? 0;
+  const isAll = query.has("silent") || query.get("numbers")?.startsWith("silent.") === true;
+  const shown = isAll ? silent : silent.slice(0, fewDealers);
+  return (
+    <TableSheet
+      id="silent"
+      title={title}
+      of={note}
+      label="Silent dealers"
+      tools={
+        shown.length < total ? <a href={`${operatePath}?silent=all#silent`}>All {count(total)} dealers</a> : undefined
+      }
+      sorts={{ path: operatePath, query }}
+      first="-silent"
+      rows={shown}
+      empty="Every dealer that is expected delivered."
+      columns={[
+        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
+        { title: "Cars", number: ({ lastVins }) => lastVins },
+        {
+          title: "Silent",
+          number: ({ lastDay }) => -Date.parse(lastDay),
+          cell: ({ lastDay }) => silentSince(lastDay, asOf),
+        },
+      ]}
+    />
+  );
+};
+
+const dealerLink = ({ dealerId, day, name }: FeedProblem) => <FeedLink id={dealerId} day={day} name={name} />;
+
+/** Squares of the days of a feed: filled where a file came, open where one was expected and did not. */
+const DayStrip = ({ feed: { feeds }, days }: { readonly feed: FeedProblem; readonly days: readonly string[] }) => {
+  const came = days.map((day) =>
+    feeds.some((one) => one.day === day && one.state !== "silent" && one.state !== "none"),
+  );
+  const silent = came.length - 1 - came.lastIndexOf(true);
+  return (
+    <span class="days" role="img" aria-label={`${days.length} days, the last ${silent} silent`}>
+      {days.map((day, index) => (
+        <i key={day} class={came[index] === true ? undefined : "no"} />
+      ))}
+    </span>
+  );
+};
+
+const RefusedRows = ({ overview: { problems }, query }: ShownProps): JSX.Element | null => {
+  const feeds = problems.filter(({ state }) => state === "refused").sort((one, other) => other.refused - one.refused);
+  return feeds.length === 0 ? null : (
+    <TableSheet
+      id="refused"
+      title={`${count(feeds.length)} ${feeds.length === 1 ? "file has" : "files have"} refused rows`}
+      of="Their other rows are published. Rows without a valid VIN or dealer are refused."
+      sorts={{ path: operatePath, query }}
+      first="-refused"
+      rows={feeds}
+      columns={[
+        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        {
+          title: "File and first row",
+          cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
+        },
+        { title: "Cars", number: ({ vins }) => vins },
+        { title: "Refused", number: ({ refused }) => refused },
+      ]}
+    />
+  );
+};
+
+/** Formats the number above a bar, for which there is little room: `9.8K`. */
+const barText = (cars: number): string => (cars < 1000 ? count(cars) : `${(cars / 1000).toFixed(1)}K`);
+
+const CarsRead = ({ overview: { summaries, days }, asOf, query }: ShownProps): JSX.Element => {
+  const vinsOf = (day: string) => summaries.find((one) => one.day === day)?.vins;
+  const before = summaries.filter(({ day }) => day !== asOf).map(({ vins }) => vins);
+  const { title, note } = readTitle(vinsOf(asOf) ?? 0, before);
+  const first = summaries.at(-1)?.day ?? asOf;
+  const shown = days.filter((day) => day >= first);
+  return (
+    <Figure
+      id="read"
+      title={title}
+      of={note}
+      numbers={{
+        columns: [
+          { name: "day", title: "Day" },
+          { name: "cars", title: "Cars read", format: count },
+          { name: "files", title: "Files", format: count },
+          { name: "refused", title: "Rows refused", format: count },
+        ],
+        rows: summaries.map(({ day, vins, feeds, rejected }) => [
+          { text: day, path: `/operate/days/${day}` },
+          vins,
+          feeds,
+          rejected,
+        ]),
+        sorting: sortingOf("read", operatePath, query),
+      }}
+    >
+      <Chart
+        label={`Cars read on each of ${shown.length} days until ${dayText(asOf)}`}
+        width={420}
+        height={160}
+        x={bandScale(shown.map((day) => ({ text: String(Number(day.slice(8))) })))}
+        y={numberScale(
+          shown.map((day) => vinsOf(day) ?? 0),
+          { format: shortCount, isFromZero: true },
+        )}
+        marks={shown.map((day, index) => {
+          const cars = vinsOf(day);
+          return {
+            mark: "bar",
+            x: index,
+            y: cars ?? 0,
+            ...(cars === undefined ? {} : { above: barText(cars) }),
+            color: day === asOf ? "coral" : "petrol2",
+            title: `${shortDay(day, asOf)}: ${count(cars)} cars`,
+          };
+        })}
+      />
+    </Figure>
+  );
+};

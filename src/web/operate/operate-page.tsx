@@ -1,0 +1,124 @@
+/** The frame of the operators' pages: the verdict, and the chips that lead to the others; and their tables, whose headings sort. */
+import type { ComponentChildren, JSX } from "preact";
+import { Chips } from "../components/chips.tsx";
+import { sortingOf } from "../components/numbers.tsx";
+import { Sheet, type SheetProps } from "../components/sheet.tsx";
+import { DataTable } from "../components/table.tsx";
+import type { Judgement } from "../sentences/sentence.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { count } from "../shell/format.ts";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+
+export const operatePath = "/operate";
+
+/** The pages with a chip. Open access has no money, so that it lacks some. */
+const pages = [
+  { path: operatePath, text: "This morning" },
+  { path: "/operate/revenue", text: "Revenue", isOfMoney: true },
+  { path: "/operate/accounts", text: "Accounts", isOfMoney: true },
+  { path: "/operate/service", text: "Service" },
+  { path: "/operate/log", text: "Log" },
+] as const;
+
+interface OperatePage {
+  /** The page whose chip is marked. */
+  readonly path: (typeof pages)[number]["path"];
+  readonly title: string;
+  readonly judgement: Judgement;
+  /** What the kicker says last; by default, the title. */
+  readonly here?: ComponentChildren;
+  /** The whole kicker, in place of links to the pages above. */
+  readonly kicker?: string;
+  /** The pages between `Operate` and this one. */
+  readonly above?: readonly (readonly [path: string, text: string])[];
+  readonly visitor: Visitor;
+  readonly children: ComponentChildren;
+}
+
+export const operatePage = ({ path, title, judgement, visitor, children, ...page }: OperatePage): PageContent => ({
+  title,
+  door: "operate",
+  top: (
+    <Verdict
+      kicker={
+        page.kicker ?? <Kicker above={[[operatePath, "Operate"], ...(page.above ?? [])]} here={page.here ?? title} />
+      }
+      judgement={judgement}
+    />
+  ),
+  body: (
+    <>
+      <Chips
+        label="Operate"
+        chips={pages
+          .filter((one) => !("isOfMoney" in one) || !visitor.isOpen)
+          .map((one) => ({ path: one.path, text: one.text, ...(one.path === path ? { state: "current" } : {}) }))}
+      />
+      {children}
+    </>
+  ),
+});
+
+/** A column, which shows its text, or its number in a format, unless it has a cell. */
+export interface SheetColumn<Row> {
+  readonly title: string;
+  readonly text?: (row: Row) => string;
+  readonly number?: (row: Row) => number | null;
+  readonly format?: (value: number | null) => string;
+  readonly cell?: (row: Row) => ComponentChildren;
+}
+
+interface TableSheetProps<Row> extends SheetProps {
+  /** What the table is; by default, the title of the sheet. */
+  readonly label?: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly SheetColumn<Row>[];
+  readonly isMine?: (row: Row) => boolean;
+  readonly empty?: string | undefined;
+  /** The address of a page whose table sorts by its texts and numbers. */
+  readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
+  /** The order of the rows that the page has: the sort of a column, after `-` if it descends. */
+  readonly first?: string;
+}
+
+/** A sheet with a table below what else it has. */
+export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children, ...props }: TableSheetProps<Row>) {
+  const { label = String(props.title), empty = "None.", ...sheet } = props;
+  const { id = "" } = sheet;
+  const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
+  return (
+    <Sheet {...sheet}>
+      {children}
+      <DataTable
+        label={label}
+        rows={rows}
+        columns={columns.map(({ title, text, number, format = count, cell }) => ({
+          title,
+          sort: number === undefined && text === undefined ? undefined : sortOf(title),
+          value: number ?? text ?? (() => null),
+          isNumber: number !== undefined,
+          cell: cell ?? text ?? ((row: Row) => format(number?.(row) ?? null)),
+        }))}
+        empty={empty}
+        {...(isMine === undefined ? {} : { isMine })}
+        sorting={sorting && { ...sorting, current: sorting.current ?? first }}
+      />
+    </Sheet>
+  );
+}
+
+const sortOf = (title: string): string => title.toLowerCase().replaceAll(" ", "-");
+
+/** A link to a dealer's feed of a day. */
+export const FeedLink = ({ id, day, name }: { readonly id: string; readonly day: string; readonly name: string }) => (
+  <a href={`/operate/days/${day}?${new URLSearchParams({ dealer: id })}`}>{name}</a>
+);
+
+export const AccountLink = ({
+  id,
+  text = id,
+}: {
+  readonly id: string | null;
+  readonly text?: string | null;
+}): JSX.Element | null => (id === null ? null : <a href={`/operate/accounts/${id}#account`}>{text}</a>);

@@ -1,0 +1,380 @@
+/** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
+import { count, dollars, shortDay } from "../shell/format.ts";
+import type { Fact, Judgement, Sentence } from "./sentence.ts";
+import {
+  agreeing,
+  andList,
+  attention,
+  capital,
+  clause,
+  daysText,
+  digits,
+  fact,
+  type Hrefs,
+  inWords,
+  joined,
+  judgement,
+  known,
+  linked,
+  type MaybeNumber,
+  neutral,
+  orList,
+  pairOf,
+  pluralOf,
+  shortened,
+  some,
+  things,
+  wholePrice,
+} from "./words.ts";
+
+/** Searches with fewer cars than this are sparse: changes that show more are offered, and nothing is drawn. */
+export const sparseCars = 10;
+
+/** The filters of a search, as people write their values. */
+export interface SearchedCars {
+  /** `new`, `used`, `certified`. Used and certified together are used cars. */
+  readonly conditions?: readonly string[] | undefined;
+  readonly colors?: readonly string[] | undefined;
+  readonly fuels?: readonly string[] | undefined;
+  readonly drivetrains?: readonly string[] | undefined;
+  readonly makes?: readonly string[] | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly bodies?: readonly string[] | undefined;
+  readonly minYear?: MaybeNumber;
+  readonly maxYear?: MaybeNumber;
+  readonly minPrice?: MaybeNumber;
+  readonly maxPrice?: MaybeNumber;
+  readonly minMiles?: MaybeNumber;
+  readonly maxMiles?: MaybeNumber;
+  /** Equipment, as listed: `Apple CarPlay`. */
+  readonly features?: readonly string[] | undefined;
+  /** A town or state: `Tacoma, WA`. */
+  readonly place?: string | undefined;
+  readonly radius?: MaybeNumber;
+  /** Other filters in words: `clean title`, `trim SE`. */
+  readonly others?: readonly string[] | undefined;
+}
+
+/** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`. */
+export function searchWords(search: SearchedCars): string {
+  const { colors = [], fuels = [], drivetrains = [], makes = [], models = [], bodies = [] } = search;
+  const nouns =
+    models.length > 0 ? models : bodies.map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
+  const words = [
+    conditionWords(search.conditions ?? []),
+    orList(colors.map((color) => color.toLowerCase())),
+    orList(fuels.map((fuel) => fuel.toLowerCase())),
+    orList(drivetrains),
+    orList(makes),
+    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
+    rangeWords(search.minYear, search.maxYear, yearWords),
+    rangeWords(search.minPrice, search.maxPrice, priceWords),
+    rangeWords(search.minMiles, search.maxMiles, milesWords),
+    (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
+    placeWords(search),
+  ];
+  const others = [...(models.length > 0 ? bodies : []), ...(search.others ?? [])];
+  return capital([words.filter((word) => word !== "").join(" "), ...others].join(", "));
+}
+
+/** Returns conditions as an adjective: `used` includes certified cars; all and none are no word. */
+export function conditionWords(conditions: readonly string[]): string {
+  const has = (one: string): boolean => conditions.includes(one);
+  const used = has("used") ? "used" : has("certified") ? "certified" : "";
+  if (used === "") return has("new") ? "new" : "";
+  if (has("new")) return has("used") ? "" : "new or certified";
+  return used;
+}
+
+/** The words of a range: with both bounds, with the lower one alone, with the upper one alone; `*` stands for the bound. */
+interface RangeWords {
+  readonly format: (value: number) => string;
+  readonly both: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+function rangeWords(min: MaybeNumber, max: MaybeNumber, { format, both, from, to }: RangeWords): string {
+  const least = known(min, format);
+  const most = known(max, format);
+  if (least !== undefined && most !== undefined)
+    return both.replace("*", least === most ? least : `${least} to ${most}`);
+  if (least !== undefined) return from.replace("*", least);
+  return most === undefined ? "" : to.replace("*", most);
+}
+
+const yearWords: RangeWords = { format: String, both: "of *", from: "from * on", to: "to *" };
+const priceWords: RangeWords = { format: dollars, both: "at *", from: "at * or more", to: "to *" };
+const milesWords: RangeWords = {
+  format: (miles) => count(miles, " miles"),
+  both: "with *",
+  from: "with * or more",
+  to: "with up to *",
+};
+
+const placeWords = ({ place, radius }: SearchedCars): string =>
+  place === undefined || place === ""
+    ? ""
+    : some(radius)
+      ? `within ${count(radius)} ${radius === 1 ? "mile" : "miles"} of ${place}`
+      : `in ${place}`;
+
+/** What a search found. */
+export interface FoundCars {
+  readonly cars: number;
+  /** The search in words; undefined for all cars. */
+  readonly search?: string | undefined;
+  /** Whether the best prices come first. */
+  readonly isBestFirst?: boolean | undefined;
+  readonly great?: MaybeNumber;
+  readonly good?: MaybeNumber;
+  /** The city of each great price; said if it is the same. */
+  readonly greatCities?: readonly (string | null)[] | undefined;
+  readonly cleanTitles?: MaybeNumber;
+  readonly branded?: MaybeNumber;
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly medianPrice?: MaybeNumber;
+  readonly medianDays?: MaybeNumber;
+  readonly hasPriceBound?: boolean | undefined;
+  /** How many single changes of a search without cars find some. */
+  readonly changes?: MaybeNumber;
+  /** `sold`, or the past day that is shown: neither has ratings. */
+  readonly state?: "sold" | { readonly day: string; readonly asOf: string } | undefined;
+  readonly hrefs?: Hrefs<"great" | "good" | "branded" | "cleanTitles"> | undefined;
+}
+
+/**
+ * Returns the verdict of a search. Up to ten cars are counted in words. Great prices "stand first" only where the best prices come first; sold cars
+ * and past days have no ratings, and no judgement.
+ */
+export function shopVerdict(found: FoundCars): Judgement {
+  const { cars, search, changes, state } = found;
+  if (cars === 0) {
+    const change = some(changes) ? clause`${neutral("One change")} finds some.` : undefined;
+    return judgement(
+      joined([[search === undefined ? "No car is for sale." : "No car matches."], change]),
+      contextOf(found),
+    );
+  }
+  const counted = `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${agreeing(cars, "car", "cars")}`;
+  const sentence = joined([[`${counted}${verbOf(found)}.`], state === undefined ? greatClause(found) : undefined]);
+  return judgement(sentence, contextOf(found), foundFacts(found));
+}
+
+/** Returns what the counted cars do: they match, were sold, or were for sale on a past day. */
+function verbOf({ cars, search, state }: FoundCars): string {
+  if (state === "sold") return agreeing(cars, " was sold", " were sold");
+  if (state === undefined) return search === undefined ? "" : agreeing(cars, " matches", " match");
+  const verb = search === undefined ? agreeing(cars, " was for sale", " were for sale") : " matched";
+  return `${verb} on ${shortDay(state.day, state.asOf)}`;
+}
+
+/** Returns the clause on great prices; undefined if they are not counted. */
+function greatClause({
+  cars,
+  search,
+  great,
+  good,
+  isBestFirst = false,
+  greatCities = [],
+  hrefs,
+}: FoundCars): Sentence | undefined {
+  if (typeof great !== "number") return undefined;
+  const isFew = cars <= sparseCars;
+  if (great === 0) {
+    if (!isFew) return undefined;
+    if (cars === 1) return good === 1 ? clause`It is a ${neutral("good price", hrefs?.good)}.` : undefined;
+    if (good === 0) return ["None is a great or good price."];
+    if (!some(good)) return undefined;
+    return clause`None is a great price, ${inWords(good)} ${good === 1 ? "is" : "are"} ${neutral("good", hrefs?.good)}.`;
+  }
+  const [first, ...others] = greatCities;
+  const isOne = typeof first === "string" && others.length + 1 === great && others.every((city) => city === first);
+  const where = !isOne ? "" : great === 1 ? `, in ${first}` : `, ${great === 2 ? "both" : "all"} in ${first}`;
+  if (search !== undefined && isFew) {
+    if (cars === 1) return clause`It is a ${neutral("great price", hrefs?.great)}${where}.`;
+    const who = great === cars ? "All" : capital(inWords(great) ?? "");
+    return great === 1
+      ? clause`One is a ${neutral("great price", hrefs?.great)}${where}.`
+      : clause`${who} are ${neutral("great prices", hrefs?.great)}${where}.`;
+  }
+  const words = `${count(great)} great ${great === 1 ? "price" : "prices"}`;
+  if (isBestFirst) return clause`${neutral(words, hrefs?.great)} ${great === 1 ? "stands" : "stand"} first.`;
+  return clause`${neutral(`${count(great)} ${great === 1 ? "is a great price" : "are great prices"}`, hrefs?.great)}.`;
+}
+
+function contextOf({ cars, search, isBestFirst, branded, cleanTitles, state, hrefs }: FoundCars): Sentence {
+  if (search !== undefined) return joined([[`${search}.`], cleanClause({ cars, cleanTitles, hrefs })]);
+  if (cars === 0 || state !== undefined) return [];
+  const order = isBestFirst === true ? ["Ordered by how the price compares with similar cars."] : undefined;
+  const badge = !some(branded)
+    ? undefined
+    : clause`${linked(count(branded), hrefs?.branded)} ${branded === 1 ? "has a branded title: it carries" : "have a branded title: they carry"} a red badge and no rating.`;
+  return joined([order, badge]);
+}
+
+function cleanClause({
+  cars,
+  cleanTitles,
+  hrefs,
+}: Pick<FoundCars, "cars" | "cleanTitles" | "hrefs">): Sentence | undefined {
+  if (typeof cleanTitles !== "number" || cars === 0 || cleanTitles > cars) return undefined;
+  if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
+  if (cleanTitles === 0) return ["None states a clean title."];
+  const [clean, all] = pairOf(cleanTitles, cars);
+  const who = cleanTitles === cars ? `All ${all}` : `${capital(clean)} of ${all}`;
+  return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
+}
+
+/** Returns the facts of a search: a median says whether it mixes used and new cars, and whether a bound of the search cuts it. */
+function foundFacts({ medianPrice, medianDays, search, ...found }: FoundCars): readonly Fact[] {
+  if (search === undefined) return [];
+  const label = medianLabel({ used: found.used, new: found.new, hasPriceBound: found.hasPriceBound });
+  return [
+    ...fact(wholePrice(medianPrice), label),
+    ...fact(daysText(medianDays), found.state === "sold" ? "typical time to a sale" : "typical time on the lot"),
+  ];
+}
+
+interface MedianOf {
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly hasPriceBound?: boolean | undefined;
+}
+
+/** Returns what a median price is of: `median price, used and new together, within your bound`. */
+export const medianLabel = ({ used, new: fresh, hasPriceBound = false }: MedianOf): string =>
+  ["median price", some(used) && some(fresh) ? "used and new together" : "", hasPriceBound ? "within your bound" : ""]
+    .filter((word) => word !== "")
+    .join(", ");
+
+/** A change of a search, in words as a chip has them, and what it would find. */
+export interface SearchChange {
+  readonly words: string;
+  readonly cars: number;
+  readonly href: string;
+}
+
+/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them, whose title is strong; undefined for others. */
+export function moreCars(cars: number, changes: readonly SearchChange[]) {
+  const more = changes
+    .filter((change) => change.cars > cars)
+    .sort((one, other) => other.cars - one.cars)
+    .slice(0, 3);
+  if (cars >= sparseCars || more.length === 0) return undefined;
+  if (cars === 0) return { title: "What would show cars", context: "", changes: more };
+  const title = `Only ${count(cars)} ${agreeing(cars, "matches", "match")}.`;
+  return { title, context: "One change shows more:", changes: more };
+}
+
+/** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */
+export const fartherTitle = (more: number, radius: number): string =>
+  `A little farther: ${count(more)} within ${count(radius)} miles`;
+
+/** Returns what the cheapest car without bounds costs: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
+export const cheapestSentence = (what: string, price: MaybeNumber, city?: string | null, href?: string): Sentence =>
+  clause`The cheapest ${what} for sale costs ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
+  [];
+
+/** Returns the verdict of a search whose place is unknown. */
+export const unknownPlace = (field: string, value: string): Judgement =>
+  judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
+    "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
+  ]);
+
+export interface MarketToday {
+  readonly cars: number;
+  readonly dealers: MaybeNumber;
+  /** How many have a rating. */
+  readonly rated?: MaybeNumber;
+  readonly used?: MaybeNumber;
+  readonly new?: MaybeNumber;
+  readonly usedMedian?: MaybeNumber;
+  readonly great?: MaybeNumber;
+  readonly cheaper?: MaybeNumber;
+  readonly medianDays?: MaybeNumber;
+  /** Whether the newest day is old: then nothing is of today. */
+  readonly isOld?: boolean | undefined;
+  readonly day: string;
+  readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
+}
+
+/** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
+export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
+  const judged = !some(rated)
+    ? ""
+    : rated >= cars
+      ? ", each judged against similar ones"
+      : `, ${count(rated)} of them judged against similar ones`;
+  const stock = clause`${things(cars, "car")} of ${things(dealers, "dealer")}${judged}.` ?? [
+    `${things(cars, "car")}${judged}.`,
+  ];
+  return judgement(["Know what a car is worth."], joined([stock, ["Ask in your own words."]]));
+}
+
+/** Returns the numbers of the front door. */
+export const frontFacts = ({
+  usedMedian,
+  great,
+  cheaper,
+  medianDays,
+  isOld = false,
+  day,
+  hrefs,
+}: MarketToday): readonly Fact[] => [
+  ...fact(linked(wholePrice(usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
+  ...fact(
+    linked(digits(great), hrefs?.great),
+    `great ${great === 1 ? "price" : "prices"} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
+  ),
+  ...fact(
+    linked(digits(cheaper), hrefs?.cheaper),
+    `${cheaper === 1 ? "car" : "cars"} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
+  ),
+  ...fact(linked(daysText(medianDays), hrefs?.medianDays), "typical time on the lot"),
+];
+
+/** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
+export const bestPricesTitle = ({ day, isOld = false }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
+  `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;
+
+/** Returns the link to all of them: `All 11 great prices within 150 miles`; undefined for none. */
+export const allGreatPrices = (great: MaybeNumber, radius?: number): string | undefined =>
+  !some(great)
+    ? undefined
+    : `${great === 1 ? "The one great price" : `All ${count(great)} great prices`}${radius === undefined ? "" : ` within ${count(radius)} miles`}`;
+
+/** Returns the line at the door to the shop: `4,771 used and 5,190 new cars, the best prices first`. */
+export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | "used" | "new">): string {
+  const stock = some(used) && some(fresh) ? `${count(used)} used and ${things(fresh, "new car")}` : things(cars, "car");
+  return `${stock}, the best prices first`;
+}
+
+/** A kept car, as its verdict needs it: its rating is unknown for a price that is not judged. */
+interface KeptPrice {
+  readonly name: string;
+  readonly price?: MaybeNumber;
+  readonly market_value?: MaybeNumber;
+  readonly value_rating?: string | null | undefined;
+}
+
+/** Returns the verdict of kept cars: how many they are, and which one costs least beside similar cars. */
+export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
+  if (cars.length === 0) return judgement(["No car is shown."], ["The heart of a car keeps it, in this browser."]);
+  const counted = [`${capital(inWords(cars.length) ?? "")} kept ${cars.length === 1 ? "car" : "cars"}.`];
+  const rated = cars.flatMap(({ name, price, market_value: value, value_rating: rating }) =>
+    rating == null || !some(price) || !some(value) ? [] : [{ name, less: value - price, share: price / value }],
+  );
+  const [best, next] = [...rated].sort((one, other) => one.share - other.share);
+  const isClear = best !== undefined && best.less > 0 && (next === undefined || next.share > best.share);
+  const words =
+    !isClear || cars.length === 1
+      ? undefined
+      : clause`The ${best.name} has ${neutral("the best price")}: ${wholePrice(best.less)} less than similar cars.`;
+  const unrated = cars.length - rated.length;
+  const context = !some(unrated)
+    ? []
+    : [`${capital(inWords(unrated) ?? "")} of them ${unrated === 1 ? "has" : "have"} no rating.`];
+  return judgement(joined([counted, words]), context);
+}

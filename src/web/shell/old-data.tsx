@@ -1,0 +1,39 @@
+/** The note above the verdict when the shown prices are old: how old, why, and what to do. Fresh prices have none. */
+import type { JSX } from "preact";
+import type { FreshnessReport } from "../../http/service/freshness.ts";
+import type { IngestRecord } from "../../lake/ingest-record.ts";
+import { age, time } from "./format.ts";
+import type { Visitor } from "./visitor.ts";
+
+interface OldDataProps {
+  readonly report: FreshnessReport;
+  readonly lastIngest: IngestRecord | undefined;
+  readonly nowMs: number;
+  readonly visitor: Visitor;
+}
+
+export const OldData = (props: OldDataProps): JSX.Element | null => {
+  const { status, day } = props.report;
+  if (day === null || status === "fresh") return null;
+  return (
+    <section class="old" aria-label="Age of the prices" role="status">
+      <p class="frame">
+        <strong>These prices are {age(props.nowMs - Date.parse(day))} old.</strong> {causeOf(props)}
+        {props.visitor.identity.cached.account.isOperator ? <a href="/operate">What came</a> : null}
+      </p>
+    </section>
+  );
+};
+
+/** Returns why the prices are old. Messages of ingest can name paths: operators alone see them. */
+function causeOf({ report: { dueAtMs }, lastIngest, visitor: { identity, isOpen } }: OldDataProps): string {
+  const isOwner = identity.cached.account.isOperator || isOpen;
+  const cause =
+    lastIngest?.error == null
+      ? `No later delivery has been published; one was due by ${time(dueAtMs ?? 0)} UTC.`
+      : `Ingest failed at ${time(Date.parse(lastIngest.at))} UTC${isOwner ? `: ${lastIngest.error}` : "."}`;
+  const next = isOwner
+    ? "Correct or remove the delivery; the next `carquet ingest` goes on with it."
+    : "Searches answer as of this day until the next delivery is published.";
+  return `${cause} ${next} `;
+}

@@ -1,0 +1,71 @@
+/** The statement on the analysts' views of a lake that is equivalent to a search; for filters that columns can express. */
+import {
+  type AttributeName,
+  attributeOf,
+  attributes,
+  categoryNames,
+  rangedNames,
+  ratings,
+  textNames,
+} from "../../listing/schema.ts";
+import { listOf } from "./view.ts";
+
+/** The operations whose answers are rows of listings. */
+const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);
+
+/** Parameters that choose neither rows nor columns. */
+const shapeNames: ReadonlySet<string> = new Set(["format", "csv_raw", "limit", "offset"]);
+
+/** Returns the statement of a request; undefined for other operations, and for filters without an equivalent, such as distances. */
+export function equivalentSql(path: string, query: URLSearchParams): string | undefined {
+  if (!searchPaths.has(path)) return undefined;
+  const { fields, snapshot_date: day, sort, ...filters } = Object.fromEntries(query);
+  const conditions = Object.entries(filters)
+    .filter(([name]) => !shapeNames.has(name))
+    .map(([name, value]) => conditionOf(name, value));
+  const order = sort === undefined ? "" : orderOf(sort);
+  if (conditions.includes(undefined) || order === undefined) return undefined;
+  const where = conditions.length === 0 ? "" : `\nWHERE ${conditions.join("\n  AND ")}`;
+  const [limit, offset] = ["limit", "offset"].map((name) =>
+    query.has(name) ? `\n${name.toUpperCase()} ${Number(query.get(name))}` : "",
+  );
+  const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
+  const source = day === undefined ? "active" : `snapshot(${quoted(day)})`;
+  return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
+}
+
+/** Returns the condition of a filter in SQL; undefined if no column expresses it. */
+function conditionOf(parameter: string, value: string): string | undefined {
+  const [, isExcluded, name = ""] = /^(exclude_)?(.*)$/.exec(parameter) ?? [];
+  const category = [...categoryNames, ...textNames].find((one) => one === name);
+  if (category !== undefined) {
+    const condition = categoryCondition(category, listOf({ [parameter]: value }, parameter));
+    return isExcluded === undefined ? condition : `(${condition}) IS NOT TRUE`;
+  }
+  const [, bound, range] = /^(min|max)_(.*)$/.exec(parameter) ?? [];
+  const ranged = rangedNames.find((one) => attributes[one].range === range);
+  if (ranged === undefined || !/^-?\d+(\.\d+)?$/.test(value)) return undefined;
+  return `${ranged} ${bound === "min" ? ">=" : "<="} ${value}`;
+}
+
+/** Names match in any case and without punctuation, other values in any case. */
+function categoryCondition(name: AttributeName, values: readonly string[]): string {
+  const { type, search } = attributeOf(name);
+  if (type !== "VARCHAR") return `${name} IN (${values.map((value) => String(Number(value))).join(", ")})`;
+  const lower = values.map((value) => value.toLowerCase());
+  if (search !== "name" || lower.every((value) => /^[a-z0-9]+$/.test(value)))
+    return `lower(${name}) IN (${lower.map(quoted).join(", ")})`;
+  const plain = lower.map((value) => quoted(value.replaceAll(/[^\p{L}\p{N}]/gu, "")));
+  return `regexp_replace(lower(${name}), '[^\\p{L}\\p{N}]', '', 'g') IN (${plain.join(", ")})`;
+}
+
+/** Returns the order of a sort by a served column, or by the rating of prices. */
+function orderOf(sort: string): string | undefined {
+  const column = sort.replace(/^-/, "");
+  const direction = sort.startsWith("-") ? " DESC" : "";
+  if (sort === "value")
+    return `\nORDER BY list_position([${ratings.map(quoted).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
+  return Object.hasOwn(attributes, column) ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

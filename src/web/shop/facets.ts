@@ -1,0 +1,106 @@
+/** The facets of the shop. Each is counted without its own filter, so that it shows what else could be chosen. */
+import type { AnswerOf, QueryOf } from "../../contract/types.ts";
+import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
+import { fromUnits } from "../../listing/values.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
+import { titleOf } from "./attributes.ts";
+import { apiFilters, type ViewParameters } from "./view.ts";
+
+type FacetName = QueryOf<"getFacets">["facets"][number];
+
+export interface FacetDefinition {
+  /** The name of the facet in the API. */
+  readonly name: FacetName;
+  readonly title: string;
+  /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
+  readonly parameters: readonly [name: string, max?: string];
+  /** Facets in ranges: the least difference of two values. */
+  readonly step?: number;
+  /** Whether it is shown before one of its values is chosen, outside "More filters". */
+  readonly isOpen: boolean;
+}
+
+/** The names of bounds, by facet. The API counts years by value; the page shows them as ranges. */
+const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
+  ...Object.fromEntries(rangedNames.map((name) => [name, attributes[name].range])),
+  year: "year",
+};
+
+/** How many facets at the top of the form are open. */
+const openFacets = 11;
+
+const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
+
+/** The facets of attributes in the order of the page. */
+const attributeFacets = shownFacets.map((name, index): FacetDefinition => {
+  const bound = boundNames[name];
+  const shown = { name, title: titleOf(name), isOpen: index < openFacets };
+  if (bound === undefined) return { ...shown, parameters: [name] };
+  const ranged = rangedNames.find((one) => one === name);
+  const step = ranged === undefined ? 1 : fromUnits(ranged, 1);
+  return { ...shown, parameters: [`min_${bound}`, `max_${bound}`], step };
+});
+
+/** All facets in the order of the page. The values of the last one are ids of dealers, which are shown and found by their names. */
+export const facetDefinitions: readonly FacetDefinition[] = [
+  ...attributeFacets,
+  { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
+];
+
+/** The most values of a facet that are shown; others can be typed. */
+export const valuesMax = 40;
+
+type FacetCounts = AnswerOf<"getFacets">["data"];
+export type ValueBucket = NonNullable<FacetCounts["facets"][string]>[number];
+/** A range, `min <= value < max`, and the number of listings in it. */
+export interface CountedRange {
+  readonly min: number;
+  readonly max: number;
+  readonly count: number;
+}
+
+/** The counts of all facets, each without its own filter. */
+export interface ViewFacets {
+  readonly values: Readonly<Record<string, readonly ValueBucket[]>>;
+  readonly ranges: Readonly<Record<string, readonly CountedRange[]>>;
+  /** The distribution of each number, under all filters but those of the number. */
+  readonly stats: FacetCounts["stats"];
+}
+
+/** The counts of a view whose facets cannot be counted. */
+export const noFacets: ViewFacets = { values: {}, ranges: {}, stats: {} };
+
+/** Counts the facets of a view of the data at an as-of date. There are none if the API refuses to count them. */
+export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
+  const query = {
+    facets: facetDefinitions.map(({ name }) => name).join(),
+    facet_mode: "disjunctive",
+    facet_value_limit: String(valuesMax),
+    ...apiFilters(view, asOf),
+  };
+  const answer = await requests.loadPart("counts beside the filters", () => requests.call("getFacets", query));
+  if (answer === undefined) return noFacets;
+  const { facets, range_facets, stats } = answer.data;
+  const values: Record<string, readonly ValueBucket[]> = Object.fromEntries(
+    Object.entries(facets).map(([name, buckets = []]) => [name, buckets]),
+  );
+  const ranges = Object.fromEntries(Object.entries(range_facets).map(([name, facet]) => [name, facet?.buckets ?? []]));
+  return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) }, stats };
+}
+
+/** The number of years with a separate bar; earlier ones share the first bar. */
+const yearBars = 20;
+
+/** Returns the counts of years as ranges of one year, in ascending order and without gaps. */
+function yearRanges(buckets: readonly ValueBucket[]): readonly CountedRange[] {
+  const years = buckets.map(({ value, count }) => ({ year: Number(value), count }));
+  if (years.length === 0) return [];
+  const first = Math.min(...years.map(({ year }) => year));
+  const last = Math.max(...years.map(({ year }) => year));
+  const start = Math.max(first, last - yearBars + 1);
+  const amountOf = (min: number, max: number): number =>
+    years.filter(({ year }) => year >= min && year < max).reduce((sum, { count }) => sum + count, 0);
+  const early = first < start ? [{ min: first, max: start, count: amountOf(first, start) }] : [];
+  const single = Array.from({ length: last - start + 1 }, (_, index) => start + index);
+  return [...early, ...single.map((year) => ({ min: year, max: year + 1, count: amountOf(year, year + 1) }))];
+}

@@ -1,0 +1,250 @@
+/** The filters of the shop: one form of facets, which scripts send when it changes. */
+import type { JSX } from "preact";
+import type { Rating } from "../../valuation/rules.ts";
+import { Badge, ratingWords } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
+import { Facet, type FacetRow, RangeFacet } from "../components/facet.tsx";
+import { decimal, dollars } from "../shell/format.ts";
+import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets, valuesMax } from "./facets.ts";
+import { valueName } from "./filter-words.ts";
+import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
+
+/** The parameters that have a control in the form of the filters. */
+export const controlledNames: ReadonlySet<string> = new Set([
+  ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
+  ...["postal_code", "radius", "snapshot_date", "inventory_status", "sort"],
+]);
+
+interface KeptFieldsProps {
+  readonly view: ViewParameters;
+  /** The parameters that the form has a control for. */
+  readonly without: ReadonlySet<string>;
+}
+
+/** Hidden fields of parameters, so that a form keeps them. Results begin at the first page again. */
+export const KeptFields = ({ view, without }: KeptFieldsProps): JSX.Element => (
+  <>
+    {Object.entries(view)
+      .filter(([name]) => !without.has(name) && name !== "offset")
+      .map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+  </>
+);
+
+interface FilterFormProps {
+  readonly view: ViewParameters;
+  readonly facets: ViewFacets;
+  /** The number of cars; undefined if the view is invalid. */
+  readonly total: number | undefined;
+  /** The newest day of the data. */
+  readonly asOf: string;
+}
+
+export const FilterForm = ({ view, facets, total, asOf }: FilterFormProps): JSX.Element => {
+  const isChosen = ({ parameters }: FacetDefinition): boolean =>
+    parameters.some((name) => name !== undefined && view[name] !== undefined);
+  const fieldsOf = (definitions: readonly FacetDefinition[]): readonly JSX.Element[] =>
+    definitions.map((definition) => (
+      <FacetField key={definition.name} definition={definition} view={view} facets={facets} total={total} />
+    ));
+  const isShown = (definition: FacetDefinition): boolean => definition.isOpen || isChosen(definition);
+  const [first, ...open] = fieldsOf(facetDefinitions.filter(isShown));
+  return (
+    <form class="facets" id="filters" action="/shop" method="get" aria-label="Filters" data-view-form>
+      <KeptFields view={view} without={controlledNames} />
+      {first}
+      <NearField view={view} />
+      {open}
+      <details class="facet" id="more-filters">
+        <summary>More filters</summary>
+        {fieldsOf(facetDefinitions.filter((definition) => !isShown(definition)))}
+        <MarketField view={view} asOf={asOf} />
+      </details>
+      <p class="send">
+        <Button look="main">Show the cars</Button>
+      </p>
+    </form>
+  );
+};
+
+interface FacetFieldProps {
+  readonly definition: FacetDefinition;
+  readonly view: ViewParameters;
+  readonly facets: ViewFacets;
+  readonly total: number | undefined;
+}
+
+const FacetField = ({ definition, view, facets, total }: FacetFieldProps): JSX.Element | null => {
+  if (definition.step !== undefined) return <RangeField definition={definition} view={view} facets={facets} />;
+  const { name, title } = definition;
+  const buckets = facets.values[name] ?? [];
+  if (name === "inventory_type") return <Facet legend={title} name={name} rows={conditionRows(view, buckets)} />;
+  if (name === "keywords")
+    return <Facet legend={title} name={name} rows={historyRows(view, buckets, total)} total={total} />;
+  return <ValuesField definition={definition} view={view} facets={facets} />;
+};
+
+const countOf = (buckets: readonly ValueBucket[], ...values: readonly string[]): number =>
+  buckets.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
+
+/** Used cars are those that are certified too. */
+function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): readonly FacetRow[] {
+  const chosen = listOf(view, "inventory_type").map((value) => (value === "cpo" ? "certified" : value));
+  const has = (value: string): boolean => chosen.includes(value);
+  const isNarrow = has("used") && !has("certified");
+  return [
+    ["used,certified", "Used, certified too", ["used", "certified"], has("used") && has("certified")] as const,
+    ...(isNarrow ? [["used", "Used, not certified", ["used"], true] as const] : []),
+    ["certified", "Certified only", ["certified"], has("certified") && !has("used")] as const,
+    ["new", "New", ["new"], has("new")] as const,
+  ].map(([value, text, values, isChecked]) => ({ value, text, count: countOf(buckets, ...values), isChecked }));
+}
+
+/** What the keywords say of a car. As filters, two of them hide the cars that have them. */
+const historyRows = (view: ViewParameters, buckets: readonly ValueBucket[], total = 0): readonly FacetRow[] =>
+  ["clean_title", "one_owner", "fleet", "branded"].map((value) => {
+    const having = countOf(buckets, value);
+    const isHiding = value === "fleet" || value === "branded";
+    return {
+      value,
+      text: valueName("keywords", value),
+      count: isHiding ? total - having : having,
+      isChecked: listOf(view, "keywords").includes(value),
+    };
+  });
+
+/** How many values of a facet are shown at once. */
+const shownMax: Readonly<Record<string, number>> = { body_type: 6, features: 5 };
+
+/** Ratings are shown from the best to the worst, other values by their counts. */
+function inOrder(facet: string, buckets: readonly ValueBucket[]): readonly ValueBucket[] {
+  if (facet !== "value_rating") return buckets;
+  return Object.keys(ratingWords).flatMap((rating) => buckets.filter(({ value }) => value === rating));
+}
+
+const isRating = (value: string): value is Rating => Object.hasOwn(ratingWords, value);
+
+const ValuesField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">): JSX.Element | null => {
+  const { name, title } = definition;
+  const buckets = inOrder(name, facets.values[name] ?? []);
+  const { isChosen, others } = chosenAmong(
+    view,
+    name,
+    buckets.map(({ value }) => value),
+  );
+  if (buckets.length === 0 && others.length === 0) return null;
+  const rowOf = ({ value, count }: Pick<ValueBucket, "value"> & Partial<ValueBucket>): FacetRow => ({
+    value: listText(name, value),
+    text:
+      name === "value_rating" && isRating(value) ? (
+        <Badge look={value}>{ratingWords[value]}</Badge>
+      ) : (
+        valueName(name, value, facets)
+      ),
+    count,
+    isChecked: isChosen(value) || count === undefined,
+  });
+  const isShown = ({ value }: ValueBucket, index: number): boolean => index < (shownMax[name] ?? 8) || isChosen(value);
+  return (
+    <Facet
+      legend={title}
+      name={name}
+      rows={[...others.map((value) => ({ value })), ...buckets.filter(isShown)].map(rowOf)}
+      rest={buckets.filter((bucket, index) => !isShown(bucket, index)).map(rowOf)}
+      isOpenEnded={buckets.length === valuesMax && name !== "dealer_id"}
+    />
+  );
+};
+
+const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">): JSX.Element | null => {
+  const { name, title, parameters } = definition;
+  const [minName, maxName = ""] = parameters;
+  const { [minName]: min, [maxName]: max } = view;
+  const ranges = facets.ranges[name] ?? [];
+  if (ranges.length === 0 && min === undefined && max === undefined) return null;
+  const { min: lowest } = facets.stats[name] ?? {};
+  const isWithin = (range: { readonly min: number; readonly max: number }): boolean =>
+    (min !== undefined || max !== undefined) &&
+    (min === undefined || range.max > Number(min)) &&
+    (max === undefined || range.min < Number(max));
+  const format = (bound: string): string => boundText(name, bound);
+  const hint = lowest ?? ranges[0]?.min;
+  return (
+    <RangeFacet
+      legend={title}
+      name={minName.slice("min_".length)}
+      min={min}
+      max={max}
+      bars={ranges.map((range) => ({ count: range.count, isIn: isWithin(range) }))}
+      placeholders={[hint === undefined ? "any" : format(String(hint)), "any"]}
+      format={format}
+    />
+  );
+};
+
+/** Formats a bound; the words of a client that are no number stay. */
+function boundText(name: string, bound: string): string {
+  if (bound === "" || name === "year" || !Number.isFinite(Number(bound))) return bound;
+  return name === "price" ? dollars(Number(bound)) : decimal(Number(bound));
+}
+
+const radii = ["10", "25", "50", "100", "150", "250", "500"];
+
+export const radiusOptions = (view: ViewParameters): readonly (readonly [value: string, text: string])[] => [
+  ["", "any"],
+  ...[...new Set([...radii, ...(view.radius === undefined ? [] : [view.radius])])].map(
+    (miles) => [miles, `${miles} mi`] as const,
+  ),
+];
+
+const NearField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
+  <fieldset class="facet" id="near">
+    <legend>Near</legend>
+    <div class="pair">
+      <input
+        class="in"
+        type="text"
+        id="postal_code"
+        name="postal_code"
+        autocomplete="postal-code"
+        aria-label="ZIP code or town"
+        placeholder="ZIP code"
+        value={view.postal_code ?? ""}
+      />
+      <span>within</span>
+      <select class="in" name="radius" aria-label="Within">
+        {radiusOptions(view).map(([miles, text]) => (
+          <option key={miles} value={miles} selected={miles === (view.radius ?? "")}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  </fieldset>
+);
+
+/** What is for sale on a day, or what was sold. */
+const MarketField = ({ view, asOf }: Pick<FilterFormProps, "view" | "asOf">): JSX.Element => (
+  <fieldset class="facet">
+    <legend>For sale or sold, on a day</legend>
+    <div class="pair">
+      <select class="in" name="inventory_status" aria-label="For sale or sold">
+        <option value="">For sale</option>
+        <option value="sold" selected={view.inventory_status === "sold"}>
+          Sold
+        </option>
+      </select>
+      <span>as of</span>
+      <input
+        class="in"
+        type="text"
+        inputMode="numeric"
+        name="snapshot_date"
+        value={view.snapshot_date ?? ""}
+        placeholder={asOf}
+        aria-label="Day, as YYYY-MM-DD"
+      />
+    </div>
+  </fieldset>
+);

@@ -1,0 +1,202 @@
+/** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
+import { ownValue } from "../../base/json.ts";
+import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
+import { ratingWords } from "../components/badge.tsx";
+import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
+import { capital } from "../sentences/words.ts";
+import { count, day, dollars } from "../shell/format.ts";
+import { conditions, titleOf } from "./attributes.ts";
+import { facetDefinitions, type ViewFacets } from "./facets.ts";
+import { featureName } from "./feature-names.ts";
+import { filterNames, listOf, type ViewParameters } from "./view.ts";
+
+/** Filters that are removed together. */
+export interface ChosenFilter {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+/** What is known of a view besides its parameters. */
+export interface ViewNames {
+  /** The names of ids, such as those of dealers. */
+  readonly facets?: ViewFacets | undefined;
+  /** The place of its ZIP code: `Tacoma, WA`. */
+  readonly place?: string | undefined;
+}
+
+/** Words of closed vocabularies. */
+const valueNames: ReadonlyMap<string, string> = new Map([
+  ...conditions,
+  ...Object.entries(ratingWords),
+  ["one_owner", "One owner"],
+  ["clean_title", "Clean title"],
+  ["branded", "Hide branded titles"],
+  ["fleet", "Never a fleet car"],
+  ["franchise", "Franchise"],
+  ["independent", "Independent"],
+  ["stock", "In stock"],
+  ["transit", "In transit"],
+  ["build", "To be built"],
+]);
+
+/** Attributes whose values are words in lower case with underscores. */
+const isToken = (name: string): boolean => name === "features" || name === "options_packages";
+
+/** Returns a value of a category in words. */
+export function valueName(name: string, value: string, facets?: ViewFacets): string {
+  const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
+  const known = label ?? valueNames.get(value);
+  if (known !== undefined) return known;
+  return isToken(name) ? featureName(value) : value;
+}
+
+/** Returns the filters of a view in words, each with the parameters that its chip removes. */
+export function chosenFilters(view: ViewParameters, names: ViewNames = {}): readonly ChosenFilter[] {
+  const left = new Set(filterNames(view));
+  const chosen: ChosenFilter[] = [];
+  if (view.model !== undefined && listOf(view, "make").length === 1) {
+    chosen.push({ names: ["make", "model"], text: `${view.make} ${listOf(view, "model").join(", ")}` });
+    for (const name of ["make", "model"]) left.delete(name);
+  }
+  for (const name of left) {
+    const group = groupOf(name).filter((one) => left.has(one));
+    for (const one of group) left.delete(one);
+    chosen.push({ names: group, text: textOf(name, view, names) });
+  }
+  return chosen;
+}
+
+/** The parameters that one chip says and removes. */
+function groupOf(name: string): readonly string[] {
+  const [, bound, range] = /^(min|max)_(.+)$/.exec(name) ?? [];
+  if (bound !== undefined) return [`min_${range}`, `max_${range}`];
+  if (name === "radius" || name === "postal_code") return ["postal_code", "radius"];
+  if (name === "latitude" || name === "longitude") return ["latitude", "longitude", "radius"];
+  if (name === "sold_within_days" || name === "inventory_status") return ["sold_within_days", "inventory_status"];
+  return [name];
+}
+
+function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames): string {
+  const value = view[name] ?? "";
+  const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
+  if (range !== undefined) return rangeText(range, view[`min_${range}`], view[`max_${range}`]);
+  if (name === "postal_code" || name === "radius") {
+    const where = place ?? `ZIP code ${view.postal_code ?? ""}`;
+    return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
+  }
+  const fixed: Readonly<Record<string, string>> = {
+    snapshot_date: `As of ${dayText(value)}`,
+    inventory_status: view.sold_within_days === undefined ? "Sold" : `Sold in ${view.sold_within_days} days`,
+    sold_within_days: `Sold in ${value} days`,
+    listed_after: `Listed after ${dayText(value)}`,
+    price_changed_after: `Price changed after ${dayText(value)}`,
+    vin_pattern: `VIN ${value}`,
+    latitude: `${view.radius ?? "any"} mi of a point`,
+  };
+  const said = ownValue(fixed, name);
+  if (said !== undefined) return said;
+  const [, excluded, category = name] = /^(exclude_)?(.*)$/.exec(name) ?? [];
+  const values = listOf(view, name).map((one) => valueName(category, one, facets));
+  if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
+  const words = values.join(", ");
+  const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
+  return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
+}
+
+/** Keywords that hide the cars which have them: their exclusion is the same. */
+const hidingWords = /^(Hide|Never) /;
+
+/** Whether a value needs its title to be understood. */
+function isNumbered(name: string): boolean {
+  if (!Object.hasOwn(attributes, name)) return true;
+  const { type } = attributeOf(name as AttributeName);
+  return (type === "SMALLINT" && name !== "year") || name === "stock_number";
+}
+
+const dayText = (value: string): string =>
+  /^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value)) ? day(value) : value;
+
+/** Returns the words for a parameter. */
+export function filterTitle(name: string): string {
+  const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
+  if (facet === undefined)
+    return Object.hasOwn(attributes, name) ? titleOf(name as AttributeName) : name.replaceAll("_", " ");
+  return facet.step !== undefined ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;
+}
+
+/** Returns a range in words: `to $25,000`, `2019 to 2021`, `30,000 mi and more`. */
+function rangeText(range: string, min: string | undefined, max: string | undefined): string {
+  const attribute = rangedNames.find((one) => attributes[one].range === range);
+  const unit = attribute === undefined ? undefined : attributeOf(attribute).unit;
+  const format = (value: string | undefined): string => {
+    if (value === undefined || !Number.isFinite(Number(value))) return value ?? "";
+    return range === "year" ? value : unit === "dollars" ? dollars(Number(value)) : count(Number(value));
+  };
+  const suffix = range === "mileage" ? " mi" : range === "days_on_market" ? " days" : "";
+  const plain = range === "price" || range === "year" || suffix !== "" || attribute === undefined;
+  const title = plain ? "" : `${titleOf(attribute)} `;
+  if (min === undefined) return `${title}to ${format(max)}${suffix}`;
+  if (max === undefined) return `${title}from ${format(min)}${suffix}`;
+  return `${title}${format(min)} to ${format(max)}${suffix}`;
+}
+
+/** The filters that `searchWords` has words for. */
+const spokenNames: ReadonlySet<string> = new Set([
+  ...["inventory_type", "base_exterior_color", "fuel_type", "drivetrain", "make", "model", "body_type", "features"],
+  ...[
+    "exterior_color",
+    "state",
+    "year",
+    "min_year",
+    "max_year",
+    "min_price",
+    "max_price",
+    "min_mileage",
+    "max_mileage",
+    "postal_code",
+    "radius",
+  ],
+]);
+
+/** The filters that choose the market, which the verdict says. */
+const marketNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
+
+/** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
+export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
+  const filters = filterNames(view).filter((name) => !marketNames.has(name));
+  if (filters.length === 0) return undefined;
+  const others = chosenFilters(view, names)
+    .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
+    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1))
+    .map((words) => words.replace(/hide branded titles/i, "no branded title"));
+  return searchWords({ ...spokenOf(view, names), others });
+}
+
+/** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
+const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
+
+function spokenOf(view: ViewParameters, { place }: ViewNames): SearchedCars {
+  const numberOf = (name: string): number | undefined => {
+    const value = Number(view[name] ?? Number.NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const years = listOf(view, "year").map(Number).sort();
+  return {
+    conditions: listOf(view, "inventory_type"),
+    colors: [...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")],
+    fuels: listOf(view, "fuel_type"),
+    drivetrains: listOf(view, "drivetrain"),
+    makes: listOf(view, "make"),
+    models: listOf(view, "model"),
+    bodies: listOf(view, "body_type"),
+    features: listOf(view, "features").map(insideSentence),
+    minYear: numberOf("min_year") ?? years[0],
+    maxYear: numberOf("max_year") ?? years.at(-1),
+    minPrice: numberOf("min_price"),
+    maxPrice: numberOf("max_price"),
+    minMiles: numberOf("min_mileage"),
+    maxMiles: numberOf("max_mileage"),
+    place: view.postal_code === undefined ? view.state : (place ?? `ZIP code ${view.postal_code}`),
+    radius: view.postal_code === undefined ? undefined : numberOf("radius"),
+  };
+}

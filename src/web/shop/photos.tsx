@@ -1,0 +1,33 @@
+/** The photos of a listing that pages show, if the operator shows photos: over its drawing, in the same frame. */
+import type { JSX } from "preact";
+import type { PhotoMode } from "../../http/service/service-state.ts";
+import { webUrl } from "../shell/format.ts";
+
+/** The addresses of a listing's photos, in the order of the feed. */
+type PhotoUrls = readonly string[] | null | undefined;
+
+/** The photos of a listing that pages show. */
+const photosMax = 6;
+
+/** Returns the addresses from which browsers load the photos of a listing; none if photos are off. */
+export const photoSources = (urls: PhotoUrls, mode: PhotoMode): readonly string[] =>
+  mode === "off"
+    ? []
+    : (urls ?? []).slice(0, photosMax).flatMap((url) => {
+        const source = webUrl(url);
+        return source?.startsWith("https:") ? source : [];
+      });
+
+/** Returns the hosts besides this service from which a page with photos loads images, as a source of the Content Security Policy. */
+export const photoHostsOf = (mode: PhotoMode): string | undefined => (mode === "direct" ? "https:" : undefined);
+
+interface PhotoProps {
+  readonly source: string;
+  readonly id?: string;
+  readonly alt?: string;
+}
+
+/** A photo over the drawn car, which a script uncovers if the photo does not load. */
+export const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
+  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
+);

@@ -1,0 +1,370 @@
+/** The shop: a search as a sentence, its cars, and the filters beside them. Its URL is the view, so that it can be shared. */
+import type { JSX } from "preact";
+import type { PhotoMode, SiteServices } from "../../http/service/service-state.ts";
+import { queryString } from "../../operations/caller.ts";
+import { type Chip, Chips, Segments } from "../components/chips.tsx";
+import { Note } from "../components/sheet.tsx";
+import { type Judgement, textOf } from "../sentences/sentence.ts";
+import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { count } from "../shell/format.ts";
+import { Icon } from "../shell/icons.tsx";
+import { MissingParts } from "../shell/missing-parts.tsx";
+import type { MissingPart } from "../shell/page-requests.ts";
+import type { PageHandler, PageVisit } from "../shell/pages.tsx";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { equivalentSql } from "./equivalent-sql.ts";
+import { ExportForm } from "./export.tsx";
+import { FilterForm } from "./filter-form.tsx";
+import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { keptPage } from "./kept-page.tsx";
+import { NoCars, UnknownPlace } from "./no-cars.tsx";
+import { photoHostsOf } from "./photos.tsx";
+import { CardList, ColumnFields, ListingTable, Paging, viewSorting } from "./results.tsx";
+import { type FoundView, findView, isJudged } from "./search.ts";
+import {
+  apiFilters,
+  filterNames,
+  inventoryOf,
+  listOf,
+  orderOf,
+  readView,
+  type ViewParameters,
+  viewPath,
+  withoutFilters,
+  withParameters,
+} from "./view.ts";
+
+/** The question that led to a view, and what is said of its words. */
+interface AskedQuestion {
+  readonly words: string;
+  readonly explained: JSX.Element;
+}
+
+export const shopPage =
+  ({ current, photos }: Pick<SiteServices, "current" | "photos">, question?: AskedQuestion): PageHandler =>
+  async (visit) => {
+    const { context, query, requests, visitor } = visit;
+    if (query.has("ids")) return keptPage(visit, photos);
+    const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    const view = readView(query, asOf);
+    const place = await namedPlace(visit, view);
+    if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
+    const canonical = viewPath(view);
+    const isRepeated = new Set(query.keys()).size < query.size;
+    if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
+    const found = await findView({ requests, asOf, photos }, view);
+    const lost = found.invalid?.code === "unknown_postal_code" ? placeless(view) : undefined;
+    const shown = lost ?? view;
+    const other = lost === undefined ? found : await findView({ requests, asOf, photos }, lost);
+    if (found.answer !== undefined && view.postal_code !== undefined)
+      context.cookies.set(nearCookie, view.postal_code, {
+        sameSite: "lax",
+        maxAge: nearMaxAgeMs,
+        secure: context.secure,
+      });
+    const page: ShownShop = { view: shown, found: other, asOf, photos, question, visitor, missing: requests.missing };
+    const judgement = lost === undefined ? verdictOf(page) : unknownPlace("ZIP code", view.postal_code ?? "");
+    return {
+      title: textOf(judgement.sentence).replace(/\.$/, ""),
+      door: "shop",
+      question: question?.words,
+      imageHosts: photoHostsOf(photos),
+      hasCars: (other.answer?.data.length ?? 0) > 0,
+      sql: sqlOf(requests.main),
+      top: <Verdict kicker={<Kicker above={[["/", "Home"]]} here="Shop" />} judgement={judgement} />,
+      body: (
+        <div data-view>
+          {lost === undefined ? null : <UnknownPlace view={view} />}
+          <Shop {...page} isPlaceUnknown={lost !== undefined} />
+          <p class="vh" id="announcement" role="status" />
+        </div>
+      ),
+    };
+  };
+
+/** The ZIP code near which a browser last searched, for the front door. */
+export const nearCookie = "carquet-near";
+const nearMaxAgeMs = 365 * 86_400_000;
+
+/** Returns the ZIP code of a town that the field of ZIP codes has; undefined for a ZIP code. */
+async function namedPlace(
+  { requests }: PageVisit,
+  { postal_code: words }: ViewParameters,
+): Promise<string | undefined> {
+  if (words === undefined || /^[\d -]*$/.test(words)) return undefined;
+  const q = `near ${words}`.slice(0, 100);
+  const answer = await requests.loadPart("the place", () => requests.call("interpretQuestion", { q }));
+  return answer?.data.filters.postal_code;
+}
+
+/** Returns a view without its place, which does not exist. */
+function placeless(view: ViewParameters): ViewParameters {
+  const rest = withoutFilters(view, ["postal_code"]);
+  return rest.sort === "distance" ? withParameters(rest, { sort: undefined }) : rest;
+}
+
+const sqlOf = (main: { readonly path: string; readonly querystring: string } | undefined): string | undefined =>
+  main === undefined ? undefined : equivalentSql(main.path, new URLSearchParams(main.querystring));
+
+interface ShownShop {
+  readonly view: ViewParameters;
+  readonly found: FoundView;
+  readonly asOf: string;
+  readonly photos: PhotoMode;
+  readonly question: AskedQuestion | undefined;
+  readonly visitor: Visitor;
+  readonly missing: readonly MissingPart[];
+}
+
+const namesOf = ({ facets, place }: FoundView): ViewNames => ({ facets, place });
+
+/** Returns what the page judges of a search. */
+function verdictOf({ view, found, asOf }: ShownShop): Judgement {
+  const { answer, facets, within, more } = found;
+  if (answer === undefined) return { sentence: ["This search cannot be answered."] };
+  const cars = answer.pagination.total;
+  const isAll = cars === answer.data.length;
+  const countOf = (facet: string, ...values: readonly string[]): number | undefined => {
+    if (isAll && facet !== "inventory_type")
+      return answer.data.filter((car) =>
+        values.some((value) => car.value_rating === value || (car.keywords ?? []).some((word) => word === value)),
+      ).length;
+    const buckets = (within?.facets ?? facets.values)[facet];
+    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
+  };
+  const chosen = listOf(view, "inventory_type");
+  const ofCondition = (...values: readonly string[]): number | undefined =>
+    countOf("inventory_type", ...values.filter((value) => chosen.length === 0 || chosen.includes(value)));
+  const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
+  const greatCars = answer.data.filter((car) => car.value_rating === "great");
+  const stats = within?.stats ?? facets.stats;
+  const search = spokenSearch(view, namesOf(found));
+  const state = inventoryOf(view);
+  return shopVerdict({
+    cars,
+    search,
+    isBestFirst: orderOf(view) === "value",
+    great,
+    good: isJudged(view) ? countOf("value_rating", "good") : undefined,
+    greatCities: greatCars.length === great ? greatCars.map(({ city }) => city ?? null) : undefined,
+    cleanTitles: countOf("keywords", "clean_title"),
+    branded: countOf("keywords", "branded"),
+    used: ofCondition("used", "certified"),
+    new: ofCondition("new"),
+    medianPrice: isAll ? medianOf(answer.data.map(({ price }) => price)) : stats.price?.median,
+    medianDays: isAll ? medianOf(answer.data.map((car) => car.days_on_market)) : stats.days_on_market?.median,
+    hasPriceBound: view.min_price !== undefined || view.max_price !== undefined,
+    changes: more?.changes.filter((change) => change.cars > 0).length,
+    state: state === "past" ? { day: view.snapshot_date ?? asOf, asOf } : state === "sold" ? "sold" : undefined,
+    hrefs: {
+      great: viewPath(withParameters(view, { value_rating: "great" })),
+      good: viewPath(withParameters(view, { value_rating: "good" })),
+      cleanTitles: viewPath(withParameters(view, { keywords: "clean_title" })),
+    },
+  });
+}
+
+/** Returns the median of the known numbers: the lower one of two in the middle. */
+function medianOf(values: readonly (number | null | undefined)[]): number | undefined {
+  const known = values.filter((value) => typeof value === "number").sort((one, other) => one - other);
+  return known[Math.floor((known.length - 1) / 2)];
+}
+
+/** Without cars, and while the place is unknown, the filters are closed. */
+const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown: boolean }): JSX.Element => {
+  const { view, found, asOf, question } = page;
+  const total = found.answer?.pagination.total;
+  return (
+    <>
+      {isPlaceUnknown ? null : (
+        <div class="pin">
+          <ShopChips {...page} />
+        </div>
+      )}
+      {question?.explained}
+      <Notes {...page} />
+      {total === 0 && found.more !== undefined ? (
+        <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(page)} />
+      ) : null}
+      <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
+        <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
+        <section id="results" aria-labelledby="results-title">
+          <h2 class="vh" id="results-title">
+            Cars
+          </h2>
+          <Results {...page} />
+        </section>
+      </div>
+    </>
+  );
+};
+
+/** Why parts are missing, a search is refused, or values match no car. */
+const Notes = ({ view, found, missing }: ShownShop): JSX.Element => (
+  <>
+    {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
+    <MissingParts missing={missing} />
+    {(found.answer?.meta.unmatched ?? [])
+      .filter(({ parameter }) => view[parameter] !== undefined)
+      .map(({ parameter, value, did_you_mean: meant }) => (
+        <Note key={`${parameter} ${value}`}>
+          {`No car has ever had the ${parameter.replace("exclude_", "").replaceAll("_", " ")} “${value}”.`}
+          {meant === undefined ? null : (
+            <>
+              {" Did you mean "}
+              <a href={viewPath(withParameters(view, { [parameter]: meant }))}>{meant}</a>?
+            </>
+          )}
+        </Note>
+      ))}
+  </>
+);
+
+const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element | null => {
+  const { answer, more } = found;
+  if (answer === undefined || answer.pagination.total === 0) return null;
+  const { data, pagination } = answer;
+  const paged = { ...view, offset: view.offset ?? "0" };
+  const change = more === undefined ? undefined : moreCars(pagination.total, more.changes);
+  return (
+    <>
+      {view.view === "table" ? (
+        <div class="fig" id="cars" tabIndex={-1}>
+          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={viewSorting(view)} />
+          <div class="tools">
+            <ColumnFields view={view} />
+            <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
+          </div>
+        </div>
+      ) : (
+        <CardList id="cars" view={paged} cars={data} photos={photos} isJudged={isJudged(view)} />
+      )}
+      <Paging view={view} pagination={pagination} />
+      {change === undefined ? null : (
+        <Note
+          end={change.changes.map(({ words, cars, href }) => (
+            <a class="btn small" key={words} href={href}>
+              {`${words}: ${count(cars)}`}
+            </a>
+          ))}
+        >
+          <b>{change.title}</b> {change.context}
+        </Note>
+      )}
+      {more?.farther === undefined ? null : (
+        <>
+          <h2 class="beyond">{fartherTitle(more.farther.total, more.farther.radius)}</h2>
+          <CardList view={view} cars={more.farther.cars} photos={photos} />
+        </>
+      )}
+    </>
+  );
+};
+
+/** Returns the form that saves a search. */
+const savePath = ({ view, found, asOf }: ShownShop): string => {
+  const name = spokenSearch(view, namesOf(found)) ?? "All cars";
+  return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
+};
+
+const orders: readonly (readonly [value: string, text: string])[] = [
+  ["price", "Lowest price"],
+  ["-price", "Highest price"],
+  ["days_on_market", "Newest"],
+  ["-days_on_market", "Longest on the lot"],
+  ["-price_drop", "Largest cut"],
+  ["all_in_price", "Lowest price with fees"],
+  ["miles", "Fewest miles"],
+  ["-miles", "Most miles"],
+  ["discount", "Most below MSRP"],
+];
+
+/** The chips: what is filtered, or what to begin with; the views and the order of the cars. */
+const ShopChips = (page: ShownShop): JSX.Element => {
+  const { view, found } = page;
+  const chosen = chosenFilters(view, namesOf(found));
+  const isFiltered = chosen.length > 0;
+  const chips: readonly Chip[] = isFiltered
+    ? chosen.map(({ names, text }) => ({ path: viewPath(withoutFilters(view, names)), text, state: "on" }))
+    : firstFilters.map(([text, changes]) => ({ path: viewPath(withParameters(view, changes)), text }));
+  return (
+    <Chips
+      label="Filters of this search"
+      chips={isFiltered ? chips : [{ path: "#near", text: "Near a ZIP code" }, ...chips]}
+      start={
+        <a class={found.answer?.pagination.total === 0 ? "chip main" : "chip main only-phone"} href="#filters">
+          <Icon name="filter" /> {isFiltered ? `Filters · ${chosen.length}` : "Filters"}
+        </a>
+      }
+      end={
+        <>
+          {isFiltered ? (
+            <a class="chip no-phone" href={viewPath(withoutFilters(view, filterNames(view)))}>
+              Clear
+            </a>
+          ) : null}
+          <span class="ends">
+            {isFiltered && isJudged(view) ? (
+              <a class="chip" href={savePath(page)}>
+                Tell me of new ones
+              </a>
+            ) : null}
+            <Segments
+              label="View"
+              look="no-phone"
+              segments={[
+                ...(
+                  [
+                    [undefined, "Cars"],
+                    ["table", "Table"],
+                  ] as const
+                ).map(([name, text]) => ({
+                  path: viewPath(withParameters(view, { view: name })),
+                  text,
+                  isCurrent: view.view === name,
+                })),
+                { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
+              ]}
+            />
+            <OrderField view={view} />
+          </span>
+        </>
+      }
+    />
+  );
+};
+
+/** What a search can begin with. */
+const firstFilters: readonly (readonly [text: string, changes: ViewParameters])[] = [
+  ["Used", { inventory_type: "used,certified" }],
+  ["SUV", { body_type: "SUV" }],
+  ["Pickup", { body_type: "Pickup" }],
+  ["to $25,000", { max_price: "25000" }],
+  ["One owner", { keywords: "one_owner" }],
+];
+
+/** Returns the filters of a view, for the page of the market. */
+const marketView = (view: ViewParameters): ViewParameters =>
+  Object.fromEntries(filterNames(view).map((name) => [name, view[name] ?? ""]));
+
+const OrderField = ({ view }: Pick<ShownShop, "view">): JSX.Element => {
+  const current = orderOf(view) ?? "days_on_market";
+  const offered = [
+    ...(isJudged(view) ? [["value", "Best price first"] as const] : []),
+    ...(view.postal_code === undefined ? [] : [["distance", "Nearest"] as const]),
+    ...orders,
+  ];
+  return (
+    <label class="fld order">
+      <span class="vh">Order</span>
+      <select class="in" id="sort" name="sort" form="filters" data-default={isJudged(view) ? "value" : undefined}>
+        {offered.map(([value, text]) => (
+          <option key={value} value={value} selected={value === current}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};

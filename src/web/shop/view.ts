@@ -1,0 +1,152 @@
+/**
+ * A view of the shop: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
+ * parameters are the page's: `min_year` and `max_year` stand for a list of years, the others choose what is shown.
+ */
+import { ownValue } from "../../base/json.ts";
+import { separatorOf } from "../../contract/decode.ts";
+import { operation } from "../../contract/document.ts";
+import { listItem, splitList } from "../../contract/lists.ts";
+import { parametersWithDefault } from "../../contract/types.ts";
+import { queryString, type TextParameters } from "../../operations/caller.ts";
+
+/** The parameters of a view in the order of its URL, without empty ones. */
+export type ViewParameters = TextParameters;
+
+/** Parameters that only the page knows. */
+const layoutNames: ReadonlySet<string> = new Set("view columns ids layout chart by period shade beside".split(" "));
+const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
+/** Parameters of a search that are no filters. */
+const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
+/** Values that mean the same as no value. */
+const defaults: TextParameters = {
+  sort: "value",
+  offset: "0",
+  view: "cars",
+  chart: "prices",
+  inventory_status: "active",
+};
+
+/**
+ * Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter; other days and sold
+ * listings have no values to filter or sort by.
+ */
+export function readView(query: URLSearchParams, asOf: string): ViewParameters {
+  const given = [...new Set(query.keys())].map((name): [string, string] => {
+    const values = query.getAll(name).filter((item) => item !== "");
+    if (name === "inventory_type") return [name, conditionsOf(values)];
+    return [name, plainNumber(name, values.join(separatorIn(name)))];
+  });
+  const parameters: Record<string, string> = Object.fromEntries(
+    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
+  );
+  if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
+  if (inventoryOf(parameters) !== "active") {
+    delete parameters.value_rating;
+    if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
+  }
+  if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
+  return parameters;
+}
+
+/** Returns a bound as the API takes it: people write `$25,000`. */
+const plainNumber = (name: string, value: string): string =>
+  /^(min|max)_/.test(name) && /^\$?\d[\d,]*(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+
+/** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
+function conditionsOf(values: readonly string[]): string {
+  const all = values.join().split(",");
+  const isNarrow = all.filter((value) => value === "certified").length > 1;
+  return [...new Set(all)].filter((value) => !isNarrow || value !== "used").join();
+}
+
+export const viewPath = (parameters: ViewParameters, path = "/shop"): string =>
+  Object.keys(parameters).length === 0 ? path : `${path}?${queryString(parameters)}`;
+
+/** Returns the path of a listing that a view shows. It leads back to the view, and with `offset` to the listings beside it in that page of results. */
+export const listingPath = (id: string, view: ViewParameters): string => viewPath(view, `/listings/${id}`);
+
+/** Returns the number of listings on a page of results. */
+export const pageSizeOf = ({ limit, view }: ViewParameters): number => Number(limit ?? (view === "table" ? 50 : 24));
+
+/** Returns the order of a view: the best price first, of listings that have values. */
+export const orderOf = (view: ViewParameters): string | undefined =>
+  view.sort ?? (inventoryOf(view) === "active" ? "value" : undefined);
+
+/** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
+export function withParameters(
+  view: ViewParameters,
+  changes: Readonly<Record<string, string | undefined>>,
+): ViewParameters {
+  const { offset: _, ...rest } = view;
+  const changed = Object.entries({ ...rest, ...changes });
+  return Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+const separators: ReadonlyMap<string, string> = new Map(
+  operation("searchListings").parameters.map((parameter) => [parameter.name, separatorOf(parameter)]),
+);
+
+const separatorIn = (name: string): string => separators.get(name) ?? ",";
+
+export const listOf = (view: ViewParameters, name: string): readonly string[] =>
+  view[name] === undefined ? [] : splitList(view[name], separatorIn(name)).map((value) => value.trim());
+
+/** Returns the text of a parameter that has one value, or of one value of its list. */
+export const listText = (name: string, value: string): string => listItem(value, separatorIn(name));
+
+/** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
+export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);
+
+/** Returns which of the values of a parameter are chosen, and the chosen ones that are not among these. */
+export function chosenAmong(view: ViewParameters, name: string, values: readonly string[]) {
+  const chosen = listOf(view, name);
+  return {
+    isChosen: (value: string): boolean => chosen.some((item) => isSameValue(item, value)),
+    others: chosen.filter((item) => !values.some((value) => isSameValue(item, value))),
+  };
+}
+
+const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+
+/** Returns the names of the filters of a view. */
+export const filterNames = (view: ViewParameters): readonly string[] =>
+  Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
+
+/** Returns a view without some filters. */
+export function withoutFilters(view: ViewParameters, names: readonly string[]): ViewParameters {
+  const removed: Record<string, string | undefined> = Object.fromEntries(names.map((name) => [name, undefined]));
+  if (names.includes("postal_code")) removed.radius = undefined;
+  return withParameters(view, removed);
+}
+
+/** Returns the filters of a view, as the API takes them. The as-of date bounds the years of a range without an end. */
+export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
+  const names = filterNames(view).filter((name) => !yearNames.has(name));
+  const filters = names.map((name): readonly [string, string] => [name, view[name] ?? ""]);
+  const years = yearsOf(view, asOf);
+  return {
+    ...Object.fromEntries(filters),
+    ...(years === undefined ? {} : { year: years }),
+  };
+}
+
+/** The longest list that the API accepts, and how far ahead model years are sold. */
+const yearsMax = 100;
+const yearsAhead = 2;
+
+/** Returns the list of years of a range; returns invalid bounds unchanged, for the API to refuse. */
+function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {
+  if (min === undefined && max === undefined) return undefined;
+  const last = Number(max ?? Math.max(Number(min), Number(asOf.slice(0, 4)) + yearsAhead));
+  const first = Number(min ?? last - yearsMax + 1);
+  const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last && last - first < yearsMax;
+  if (!isRange) return `${min ?? ""}-${max ?? ""}`;
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
+}
+
+type InventoryView = "active" | "past" | "sold";
+
+export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
+  if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
+  return snapshot_date === undefined ? "active" : "past";
+}

@@ -1,0 +1,240 @@
+/** The page of an account: what is left, its keys, monthly limit, saved searches and charges, by forms that need no scripts; and its states. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { parseHTML } from "linkedom";
+import { changeAccount } from "../../src/accounts/account.ts";
+import { applyChange } from "../../src/accounts/administration/changes.ts";
+import { listKeys } from "../../src/accounts/keys/keys.ts";
+import { prices } from "../../src/accounts/policy/prices.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { skipWithoutBrowser } from "../support/http/browser.ts";
+import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { sampleService } from "../support/http/service.ts";
+import { postCharge } from "../support/ledger.ts";
+import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
+
+const { client } = await sampleService();
+const { accountId, bearer } = createCustomer(client.accounts);
+const sessionOf = async (account: string): Promise<string> =>
+  `carquet-session=${await client.sessions.create(account)}`;
+const session = await sessionOf(accountId);
+
+async function open(path: string, cookie = session) {
+  const response = await fetch(`${client.url}${path}`, { headers: { Cookie: cookie }, redirect: "manual" });
+  const html = await response.text();
+  return { response, html, page: parseHTML(html).document };
+}
+
+const textOf = (page: Document, selector: string): string =>
+  (page.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+
+const change = (...[name, input]: [Parameters<typeof applyChange>[1], object]): void =>
+  inAccountsFile(client.accounts, (database) => {
+    applyChange(database, name, input as never, { actor: "test", atMs: Date.now() });
+  });
+
+/** Creates an account with a credit and nothing else, as an operator invites one. */
+function invited(usd: string): string {
+  const created = createCustomer(client.accounts, { usd });
+  inAccountsFile(client.accounts, (database) => {
+    for (const { keyId } of listKeys(database, created.accountId))
+      applyChange(database, "keys revoke", { keyId, accountId: created.accountId }, { actor: "test", atMs: 1 });
+  });
+  return created.accountId;
+}
+
+test("a new key is shown once, and its first request can be pasted", async () => {
+  const { html: form } = await open("/account");
+  const checked = [...form.matchAll(/<input(?=[^>]* checked)[^>]* value="([\w.]+)"/g)].map(([, scope = ""]) => scope);
+  assert.deepEqual(checked, ["inventory.read", "dealers.read", "usage.read"]);
+  const fields = { csrf_token: csrfTokenIn(form), name: "first <b>", scope: "inventory.read" };
+  const created = await sendForm(client.url, "/account/keys", fields, { cookie: session });
+  assert.deepEqual([created.status, created.headers.get("Location")], [303, "/account#created"]);
+  const [handedOver = ""] = created.headers.getSetCookie();
+  assert.match(handedOver, /httponly/i);
+  const { response, page } = await open("/account", `${session}; ${handedOver.split(";")[0]}`);
+  const [deleted = ""] = response.headers.getSetCookie();
+  assert.match(deleted, /carquet-created-key=; .*1970/i, "the page deletes the cookie");
+  const curl = textOf(page, "#created .codebox:last-child code").replace("\\ ", "");
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${curl} -s`]);
+  assert.equal(JSON.parse(stdout).data.length, 1);
+  const { html: reloaded } = await open("/account");
+  assert.doesNotMatch(reloaded, /cq_live_\w{16}__/);
+  assert.equal(reloaded.split("<b>first &lt;b></b>").length - 1, 1, "reloading creates no second key");
+});
+
+test("a key that is revoked is refused, and the page that asks names it", async () => {
+  const { page } = await open("/account");
+  const [path = ""] = [...page.querySelectorAll('#keys a[href$="/revoke"]')].map((link) => link.getAttribute("href"));
+  const { html } = await open(path ?? "");
+  assert.match(html, /Revoke a key\?[\s\S]*“first &lt;b>”/);
+  const ended = await sendForm(client.url, path ?? "", { csrf_token: csrfTokenIn(html) }, { cookie: session });
+  assert.equal(ended.headers.get("Location"), "/account?changed=revoked");
+  const { html: after, page: later } = await open("/account?changed=revoked");
+  assert.match(after, /role="status"[\s\S]*The key is revoked\./);
+  assert.match(textOf(later, "#keys details summary"), /^1 revoked$/);
+});
+
+test("the verdict is what is left in searches, by the smaller of balance and monthly limit", async () => {
+  const limit = (capMicros: number | null) =>
+    inAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { capMicros }));
+  await fetch(`${client.url}/v1/listings?limit=1`, { headers: bearer });
+  const spent = 2 * prices.listing_search;
+  await eventually("the charge is written", async () =>
+    /\$0\.004/.test(textOf((await open("/account")).page, ".facts")),
+  );
+  for (const [capMicros, says] of [
+    [null, /^\$999\.99 left\. About 490,000 searches\./],
+    [1_000_000, /^\$999\.99 left\. 498 more searches\./],
+    [spent + prices.listing_search - 1, /^Your monthly limit is reached\./],
+  ] as const) {
+    limit(capMicros);
+    const { page } = await open("/account");
+    assert.match(textOf(page, ".verdict h1"), says);
+    const set = capMicros === null ? /No monthly limit is set/ : /of a limit of \$/;
+    assert.match(textOf(page, ".verdict .lede"), capMicros === spent + 1999 ? /refused, not charged/ : set);
+  }
+  const form = { csrf_token: csrfTokenIn((await open("/account")).html), cap: "much" };
+  const refused = await sendForm(client.url, "/account/cap", form, { cookie: session });
+  assert.equal(refused.status, 422);
+  assert.match(await refused.text(), /Invalid monthly limit &quot;much&quot;: expected an amount/);
+  const changed = await sendForm(client.url, "/account/cap", { ...form, cap: "" }, { cookie: session });
+  assert.equal(changed.headers.get("Location"), "/account?changed=cap");
+});
+
+test("every charge is listed with its key, in pages, by kind, and as CSV", async () => {
+  const payer = createCustomer(client.accounts);
+  const cookie = await sessionOf(payer.accountId);
+  inAccountsFile(client.accounts, (database) => {
+    const charge = { accountId: payer.accountId, keyId: payer.keyId, atMs: Date.now() };
+    for (let index = 0; index < 14; index += 1)
+      postCharge(database, { chargeId: `search-${index}`, usageClass: "listing_search", units: 1, ...charge });
+    postCharge(database, { chargeId: "an-export", usageClass: "listing_export", units: 3, ...charge });
+  });
+  const { page } = await open("/account", cookie);
+  const rows = [...page.querySelectorAll("#charges tbody tr")].map((row) => row.textContent ?? "");
+  assert.equal(rows.length, 12);
+  assert.match(rows[0] ?? "", /Export of listings, up to 3,000 rows.*\$0\.030$/);
+  assert.match(rows[1] ?? "", /Listing search.*\$0\.002$/);
+  const older = page.querySelector('#charges a[href*="before="]')?.getAttribute("href") ?? "";
+  const next = (await open(older.split("#")[0] ?? "", cookie)).page;
+  assert.equal(next.querySelectorAll("#charges tbody tr").length, 4, "3 searches and a credit");
+  assert.match(textOf(next, "#charges tbody tr:last-child"), /Paid.*\+\$1,000\.00$/);
+  const some = (await open("/account?what=listing_export", cookie)).page;
+  assert.equal(some.querySelectorAll("#charges tbody tr").length, 1);
+  const path = some.querySelector("#charges .head a")?.getAttribute("href") ?? "";
+  const csv = (await open(path, cookie)).html;
+  assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n[^,]*,an-export,charge,-0\.03,/);
+  assert.equal(csv.split("\r\n").length, 3);
+  assert.equal((await open("/account?what=__proto__", cookie)).response.status, 400);
+});
+
+test("a search is saved by its words or its filters, shown in words, and deleted", async () => {
+  const cookie = await sessionOf(createCustomer(client.accounts).accountId);
+  const { html, page } = await open("/account?query=make%3DToyota%26max_price%3D30000&name=cheap", cookie);
+  assert.match(textOf(page, "#save p"), /^Toyota cars to \$30,000\.$/);
+  assert.equal(page.querySelector("#save [name=words]"), null);
+  const csrf_token = csrfTokenIn(html);
+  const send = (fields: Readonly<Record<string, string>>) =>
+    sendForm(client.url, "/account/searches", { csrf_token, ...fields }, { cookie });
+  const filters = { name: "cheap <b>Toyotas</b>", query: "make=Toyota&max_price=30000" };
+  const local = await send({ ...filters, webhook_url: "https://127.0.0.1/hook" });
+  assert.match(await local.text(), /expected a public address/);
+  const saved = await (await send({ ...filters, webhook_url: "https://shop.example/hook" })).text();
+  assert.match(saved, /whsec_[\w+/]{43}=/);
+  assert.match(saved, /“cheap &lt;b>Toyotas&lt;\/b>” is saved\./);
+  const [feed = ""] = /http:[^<]*\/feeds\/[^<]*/.exec(saved) ?? [];
+  const response = await fetch(feed);
+  assert.deepEqual([response.status, /<title>cheap &lt;b>/.test(await response.text())], [200, true]);
+  const asked = await (await send({ name: "asked", words: "used toyota under 20k zorgel" })).text();
+  assert.match(asked, /Used Toyota cars to \$20,000\./);
+  assert.match(asked, /Not understood, and left out: zorgel\./);
+  assert.equal((await send({ name: "none", words: "zorgel" })).status, 422);
+  const { page: listed, html: text } = await open("/account", cookie);
+  assert.equal(textOf(listed, "#saved h2"), "Saved: 2 searches");
+  assert.match(
+    textOf(listed, ".saved li"),
+    /cheap <b>Toyotas<\/b> Toyota cars to \$30,000\. Posts to https:\/\/shop\.example/,
+  );
+  assert.doesNotMatch(text, /whsec_/, "a secret is shown once");
+  for (const link of [...listed.querySelectorAll('.saved a[href$="/delete"]')].map((one) => one.getAttribute("href"))) {
+    const { html: asking } = await open(link ?? "", cookie);
+    const deleted = await sendForm(client.url, link ?? "", { csrf_token: csrfTokenIn(asking) }, { cookie });
+    assert.equal(deleted.headers.get("Location"), "/account?changed=deleted");
+  }
+  assert.equal((await fetch(feed)).status, 404);
+});
+
+test("a new account is welcomed with three first steps, and one without credit says whom to ask and what stays", async () => {
+  const fresh = invited("5");
+  const cookie = await sessionOf(fresh);
+  const { page } = await open("/account", cookie);
+  assert.equal(textOf(page, "h1"), "Welcome. $5.00 is yours to spend.");
+  assert.match(textOf(page, ".msg p"), /^Enough for about 2,500 searches\./);
+  assert.equal(page.querySelectorAll(".steps a").length, 3);
+  assert.ok(page.querySelector("#keys"), "its keys follow");
+  inAccountsFile(client.accounts, (database) => {
+    const [{ keyId } = { keyId: "" }] = listKeys(database, fresh);
+    const charge = { accountId: fresh, keyId, usageClass: "listing_export", atMs: Date.now() } as const;
+    postCharge(database, { chargeId: "all-of-it", units: 500, ...charge });
+  });
+  const { page: spent } = await open("/account", cookie);
+  assert.equal(textOf(spent, "h1"), "Your credit is used up.");
+  assert.match(
+    textOf(spent, ".msg p"),
+    /^\$5\.00 of \$5\.00 is spent.*Ask the person who invited you.*charges stay\.$/,
+  );
+  assert.equal(spent.querySelector(".msg a.main")?.getAttribute("href"), "#charges");
+  change("accounts status", { accountId: fresh, state: "suspended" });
+  const { page: ended } = await open("/account", cookie);
+  assert.match(textOf(ended, "h1"), /^Your account is suspended\./);
+});
+
+test("former addresses of the account lead to its page, with what they named", async () => {
+  for (const [from, to] of [
+    ["/dashboard", "/account"],
+    ["/dashboard/ledger?what=credits", "/account?what=credits#charges"],
+    ["/dashboard/ledger.csv", "/account/charges.csv"],
+    ["/dashboard/searches?query=make%3DFord", "/account?query=make%3DFord#save"],
+    ["/dashboard/settings", "/account#password"],
+  ] as const) {
+    const { response } = await open(from);
+    assert.deepEqual([response.status, response.headers.get("Location")], [301, to], from);
+  }
+});
+
+test("an invited account sets its password and creates a key in a browser, on pages that are accessible and fit a phone", {
+  skip: skipWithoutBrowser,
+}, async (scope) => {
+  const fresh = invited("5");
+  const site = await signedInBrowser(scope, client);
+  const secret = createLinkSecret(client.accounts, fresh, "invitation");
+  const page = await site.openAnonymously(`/invitation?token=${secret}`);
+  await assertAccessible(page);
+  await page.getByLabel("New password").fill("correct horse battery");
+  await page.getByLabel("The same again").fill("correct horse battery");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("heading", { name: "Welcome.", level: 1 }).waitFor();
+  await assertAccessible(page);
+  await assertFitsPhone(page);
+  await page.getByRole("link", { name: "3 · Send a request" }).click();
+  await page.locator("#new-key").getByLabel("Name").fill("browser");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.locator("#created").getByText("cq_live_").first().waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Revoke" }).click();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto(`${client.url}/account`);
+  await assertAccessible(page);
+  await assertFitsPhone(page);
+  const plain = await site.openWithoutScripts("/account#save");
+  assert.equal(await plain.locator("#save").getByLabel("Which cars").isVisible(), true);
+  assert.equal(await plain.locator("#new-key").isVisible(), false);
+  assert.deepEqual(site.faults, []);
+});
