@@ -81,6 +81,20 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/No files found that match the pattern|: No such file or directory/, "missing"],
 ];
 
+/** A change that may be committed or not, because the disk or the connection failed while it was. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+  readonly isOutcomeUnknown = true;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+  }
+}
+
+/** Returns true if what threw may have been executed. */
+export const isOutcomeUnknown = (thrown: unknown): boolean =>
+  thrown instanceof Error && "isOutcomeUnknown" in thrown && thrown.isOutcomeUnknown === true;
+
 /** Returns the fault of an error, or of its `cause`. */
 export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
@@ -106,7 +120,7 @@ function postgresFault(code: string): EngineFault {
 }
 
 function byCode(thrown: Error, code: string): EngineFault | undefined {
-  if ("isConnectionLost" in thrown) return postgresFault(code);
+  if ("isOutcomeUnknown" in thrown) return postgresFault(code);
   return "errcode" in thrown && typeof thrown.errcode === "number"
     ? sqliteErrors[thrown.errcode & 0xff]
     : systemErrors[code];

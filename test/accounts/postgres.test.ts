@@ -97,25 +97,6 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     assert.match(audit(ledger.database).faults[0] ?? "", /^Daily usage differs from the sum of its charges: acct_/);
   });
 
-  test("a queued statement that fails fails its transaction or savepoint, and nothing else", async (t) => {
-    const { database } = await createLedger(t, "PostgreSQL");
-    const review = (day: string): Sql => sql`INSERT INTO reviewed_days VALUES (${day})`;
-    const queue = (days: readonly string[]): void => {
-      for (const day of days) database.queue(review(day));
-    };
-    const many = Array.from({ length: 20 }, (_, index) => `day ${index + 10}`);
-    database.transaction(() => queue(many));
-    assert.throws(() => database.transaction(() => queue(["lost", "day 10"])), /duplicate key/);
-    assert.throws(() => database.transaction(() => [queue(["day 10"]), database.all(sql`SELECT 1`)]), /duplicate key/);
-    database.transaction(() => {
-      queue(["kept"]);
-      assert.throws(() => database.transaction(() => queue(["lost", "day 10"])), /duplicate key/);
-    });
-    assert.throws(() => database.queue(review("lost")), /outside of a transaction/);
-    const days = database.all(sql`SELECT day FROM reviewed_days ORDER BY day`).map((row) => row.day);
-    assert.deepEqual(days, [...many, "kept"]);
-  });
-
   for (const [moment, outcome] of [
     ["after the commit", "charged"],
     ["before the commit", "metering_unavailable"],

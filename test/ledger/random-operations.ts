@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
-import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import type { Chance } from "../support/chance.ts";
@@ -17,8 +17,8 @@ import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Durability is not tested here; NORMAL is many times faster. */
-const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
+/** Durability is not tested here. */
+const options = { busyMs: 1000 } as const;
 
 /** The ledger and the model side by side. */
 class LedgerAndModel {
@@ -56,13 +56,13 @@ class LedgerAndModel {
 }
 
 /** Runs an operation that must throw if the model refuses it; returns its result. */
-function expectAgreement<T>(isRefused: boolean, act: () => T): T | undefined {
+async function expectAgreement<T>(isRefused: boolean, act: () => Promise<T>): Promise<T | undefined> {
   if (!isRefused) return act();
-  assert.throws(act, UserError);
+  await assert.rejects(act, UserError);
   return undefined;
 }
 
-type Operation = (pair: LedgerAndModel) => void;
+type Operation = (pair: LedgerAndModel) => Promise<void>;
 
 const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   const account = chance.integer(0, pair.ids.length - 1);
@@ -85,23 +85,20 @@ const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   if (kind === "paid" && isConfirmed) model.confirmed.set(id, pair.atMs);
 };
 
-/** A batch of charges, some of them repeated. */
-const chargeBatch: Operation = (pair) => {
+/** Charges, some of them repeated. */
+const chargeSome: Operation = async (pair) => {
   const { chance, model, database } = pair;
   const batch = Array.from({ length: chance.integer(1, 12) }, () => {
     const account = pair.randomAccount();
     const chargeId = `charge ${chance.happens(0.1) ? chance.integer(0, pair.charges) : ++pair.charges}`;
     return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
   });
-  const tasks = batch.map(({ account, chargeId, usageClass }) => ({
-    name: "charge" as const,
-    input: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
-  }));
-  const { outcomes } = commitBatch(database, tasks, assert.ifError);
-  const outcomesOfLedger = outcomes.map((outcome) => {
-    const short = "output" in outcome ? outcome.output : undefined;
-    return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
-  });
+  const outcomesOfLedger: string[] = [];
+  for (const { account, chargeId, usageClass } of batch) {
+    const charge = { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass };
+    const short = await postCharge(database, { ...charge, atMs: pair.atMs });
+    outcomesOfLedger.push(short === undefined ? "charged" : JSON.parse(JSON.stringify(short)).code);
+  }
   const expected = batch.map(({ account, chargeId, usageClass }) =>
     model.charge(chargeId, account, usageClass, pair.atMs),
   );
@@ -175,7 +172,7 @@ const decide: Operation = (pair) => {
   else if (modelled.declinedOn === null || modelled.declinedOn < pair.day()) modelled.declinedOn = pair.day();
 };
 
-const passTime: Operation = (pair) => {
+const passTime: Operation = async (pair) => {
   const { chance } = pair;
   const toMidnightMs = dayMs - (pair.atMs % dayMs);
   const days = chance.integer(1, 40);
@@ -190,7 +187,7 @@ const reopen: Operation = (pair) => {
 
 /** Operations, repeated by frequency. */
 const operations: readonly Operation[] = [
-  ...Array.from({ length: 8 }, () => chargeBatch),
+  ...Array.from({ length: 8 }, () => chargeSome),
   addRandomCredit,
   addRandomCredit,
   addRandomCredit,
@@ -208,7 +205,9 @@ const operations: readonly Operation[] = [
   decide,
   decide,
   reopen,
-  (pair) => pair.ids.length < 5 && pair.openAccount(),
+  async (pair) => {
+    if (pair.ids.length < 5) await pair.openAccount();
+  },
 ];
 
 /** Fails unless the ledger and the model agree on every account. */
@@ -234,7 +233,7 @@ export function runRandomOperations(location: string, chance: Chance, length: nu
   try {
     pair.openAccount();
     for (let step = 0; step < length; step += 1) {
-      chance.pick(operations)(pair);
+      await chance.pick(operations)(pair);
       if (step % 10 === 9 || step === length - 1) assertSameAccounts(pair);
     }
     assert.deepEqual(audit(pair.database).faults, []);

@@ -62,14 +62,14 @@ export const unusedLocation = async (scope: Scope, engine: AccountsEngine): Prom
 /** Creates accounts in a temporary location, and returns that. */
 export async function temporaryAccounts(scope: Scope, engine: AccountsEngine): Promise<string> {
   const location = await unusedLocation(scope, engine);
-  createAccounts(location, { busyMs: 5000 }).close();
+  await useAndClose(createAccounts(location, { busyMs: 5000 }), () => undefined);
   return location;
 }
 
 export const temporaryAccountsFile = (scope: Scope): Promise<string> => temporaryAccounts(scope, "SQLite");
 
 /** Runs work on accounts over its own connection, as another process does. */
-export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T): T {
+export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T | Promise<T>): Promise<T> {
   return useAndClose(openAccounts(location, { busyMs: 10_000 }), work);
 }
 

@@ -1,7 +1,7 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import { type ChargeEntry, withCharges } from "../../src/accounts/ledger/charging.ts";
+import { type ChargeEntry, postCharge as post } from "../../src/accounts/ledger/charging.ts";
 import type { Shortfall } from "../../src/accounts/policy/billing-state.ts";
 import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
@@ -18,7 +18,7 @@ export interface TestLedger {
   readonly accountId: string;
   readonly keyId: string;
   /** Returns the account's balance in micros. */
-  balance(): number;
+  balance(): Promise<number>;
 }
 
 /** Creates accounts: one, which has a key and no balance. */
@@ -28,7 +28,7 @@ export async function createLedger(scope: Scope, engine: AccountsEngine = "SQLit
   onScopeEnd(scope, async () => database.close());
   const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
   const { keyId } = createKey(database, { accountId, scopes, atMs });
-  return { path, database, accountId, keyId, balance: () => getAccount(database, accountId, month).balanceMicros };
+  return { path, database, accountId, keyId, balance: async () => (await getAccount(database, accountId, month)).balanceMicros };
 }
 
 /** A confirmed paid credit at `atMs`. */
@@ -43,8 +43,11 @@ export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string)
   usageClass: "listing_search",
 });
 
-/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
-  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+/** Posts one charge without an idempotency key. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export async function postCharge(
+  database: SqlDatabase,
+  charge: Omit<ChargeEntry, "request">,
+): Promise<Shortfall | undefined> {
+  const failure = await post(database, charge);
   return typeof failure === "string" ? undefined : failure;
 }

@@ -7,7 +7,7 @@ import { join, plainIdent, type Sql, sql } from "../../db/sql.ts";
 import type { Columns, SqlDialect } from "../../db/sql-database.ts";
 
 /** The version of the tables and triggers of both engines, which each file and database records. A change of them needs another number. */
-export const accountsVersion = 1;
+export const accountsVersion = 2;
 
 /** Throws a UserError if the accounts at a location have another version. */
 export function requireAccountsVersion(location: string, version: number): void {
@@ -37,7 +37,7 @@ export interface AccountTable {
   /** A CHECK or UNIQUE of several columns. */
   readonly constraint?: Sql;
   readonly indexes?: readonly Sql[];
-  /** A row is updated by each batch of charges. */
+  /** A row is updated by each charge. */
   readonly isUpdatedOften?: boolean;
   /** SQLite keeps rows by their number, not by the primary key, as it does in tables with an identity. */
   readonly hasRowid?: boolean;

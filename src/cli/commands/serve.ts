@@ -3,9 +3,7 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
-import { shareOf } from "../../accounts/policy/replica.ts";
 import { messageOf } from "../../base/user-error.ts";
-import { accountExportsMax } from "../../http/limits.ts";
 import { serve } from "../../http/server.ts";
 import { requireFreePort } from "../../http/service/http-server.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
@@ -97,12 +95,11 @@ const mountPages: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
   mountSite(app, services);
 };
 
-/** Returns the limits of accounts, of which a replica has its share, and those of exports. */
-const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
-  concurrentRequests: shareOf(settings.accountRequests, replica),
+/** Returns the limits of accounts, and those of exports. */
+const limitsOf = (settings: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
+  concurrentRequests: settings.accountRequests,
   exports: {
     writtenMax: settings.writtenExports,
-    accountMax: shareOf(accountExportsMax, replica),
     memory: settings.exportMemory,
     deadlineMs: settings.exportDeadlineMs,
     bytesMax: settings.spoolBytes,

@@ -52,7 +52,7 @@ export const startCommand = (): Command =>
       await requireStartable(settings);
       const marker = join(settings.lake, ".filling-demo.json");
       if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
-      const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
+      const access = settings.auth === "off" ? undefined : await createDemoAccess(settings.accounts, Date.now());
       const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
       await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
@@ -126,19 +126,19 @@ export interface DemoAccess {
 }
 
 /** Returns access to the demo account; creates the file, the account and its credit as needed. */
-export function createDemoAccess(path: string, atMs: number): DemoAccess {
-  return withNewAccountsFile(path, (database) => {
-    const account = listAccounts(database, monthOf(atMs)).find((known) => known.email === email);
-    const accountId = account?.accountId ?? createAccount(database, { email, tier, atMs });
-    if (account !== undefined && account.tier !== tier) changeAccount(database, accountId, { tier });
-    if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
-      addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
-    const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);
-    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) revokeKey(database, keyId, atMs);
+export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess> {
+  return withNewAccountsFile(path, async (database) => {
+    const account = (await listAccounts(database, monthOf(atMs))).find((known) => known.email === email);
+    const accountId = account?.accountId ?? await createAccount(database, { email, tier, atMs });
+    if (account !== undefined && account.tier !== tier) await changeAccount(database, accountId, { tier });
+    if ((await getAccount(database, accountId, monthOf(atMs))).balanceMicros < creditMicros / 5)
+      await addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
+    const printedKeys = (await listKeys(database, accountId)).filter((key) => key.revokedAtMs === null && key.name === keyName);
+    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) await revokeKey(database, keyId, atMs);
     return {
       accountId,
-      key: createKey(database, { accountId, scopes, name: keyName, atMs }).key,
-      linkSecret: createLink(database, { accountId, kind: "sign_in", atMs }),
+      key: (await createKey(database, { accountId, scopes, name: keyName, atMs })).key,
+      linkSecret: await createLink(database, { accountId, kind: "sign_in", atMs }),
     };
   });
 }

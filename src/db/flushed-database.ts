@@ -1,0 +1,94 @@
+/**
+ * A database of a service, which commits without a wait for the disk. What it is told to `run` is flushed before that resolves; what it is told to `post` is
+ * flushed within 100 ms, or before that resolves if each is.
+ */
+import type { Row } from "../base/json.ts";
+import { OutcomeUnknown } from "./engine-faults.ts";
+import { LogFlusher } from "./log-flusher.ts";
+import type { Sql } from "./sql.ts";
+import type { SqlDatabase } from "./sql-database.ts";
+
+export interface FlushOptions {
+  /** Whether what is posted is flushed at once. */
+  readonly isEachFlushed: boolean;
+  /** Receives the errors of flushes and checkpoints that no statement waits for. */
+  readonly onError: (thrown: unknown) => void;
+  /** Receives the time of each flush. */
+  readonly onFlush: (ms: number) => void;
+}
+
+interface LogOptions extends FlushOptions {
+  /** Writes to disk what is committed. */
+  readonly sync: () => Promise<void>;
+  readonly onCommit?: () => void;
+  readonly onClose?: () => void;
+}
+
+export class FlushedDatabase implements SqlDatabase {
+  private readonly log: LogFlusher;
+  private isClosed = false;
+
+  /** `database` commits without a wait for the disk. */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly options: LogOptions,
+  ) {
+    const sync = async (): Promise<void> => {
+      const startedAtMs = performance.now();
+      await options.sync();
+      options.onFlush(performance.now() - startedAtMs);
+    };
+    this.log = new LogFlusher(sync, options.onError);
+  }
+
+  get dialect(): SqlDatabase["dialect"] {
+    return this.database.dialect;
+  }
+
+  all(query: Sql): Promise<readonly Row[]> {
+    return this.database.all(query);
+  }
+
+  /** Runs a query, or a statement that returns a row, which may be on disk later. */
+  one(query: Sql): Promise<Row | undefined> {
+    return this.database.one(query);
+  }
+
+  run(statement: Sql): Promise<number> {
+    return this.flushed(this.database.run(statement));
+  }
+
+  async post(statement: Sql): Promise<number> {
+    if (this.options.isEachFlushed) return this.run(statement);
+    await this.log.admit();
+    const changed = await this.database.post(statement);
+    this.options.onCommit?.();
+    this.log.note();
+    return changed;
+  }
+
+  transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.flushed(this.database.transaction(work));
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.database.reading(work);
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.log.flush().catch(this.options.onError);
+    await this.database.close();
+    this.options.onClose?.();
+  }
+
+  private async flushed<T>(committing: Promise<T>): Promise<T> {
+    const result = await committing;
+    this.options.onCommit?.();
+    await this.log.flush().catch((thrown: unknown) => {
+      throw new OutcomeUnknown("It is not known whether the change is on disk.", thrown);
+    });
+    return result;
+  }
+}

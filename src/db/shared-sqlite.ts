@@ -1,0 +1,180 @@
+/**
+ * A SQLite file with the interface of `SqlDatabase`, which other processes use too. Statements run in the calling thread, one transaction at a time.
+ * While another process holds the lock of the file, a statement is tried again: the thread serves others meanwhile.
+ *
+ * A service flushes the log at intervals (see `FlushedDatabase`), and has another thread, which runs only while it is used: it writes checkpoints, and
+ * runs the reads that may be long.
+ */
+import { close as closeDescriptor, fdatasync, openSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Row } from "../base/json.ts";
+import { classifyFault } from "./engine-faults.ts";
+import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
+import type { Sql } from "./sql.ts";
+import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
+import { type OpenTransaction, SqliteDatabase } from "./sqlite.ts";
+import { SqliteThread } from "./sqlite-thread.ts";
+
+/** How often a locked file is tried. */
+const retryMs = 2;
+
+/** Commits between two checkpoints: a charge writes about six pages of the log. */
+const checkpointCommits = 500;
+
+export interface SharedSqliteOptions {
+  /** How long to wait for the lock of another process. */
+  readonly busyMs: number;
+  /** Of a service, whose commits need not wait for the disk. */
+  readonly flush?: FlushOptions | undefined;
+}
+
+/** Opens an existing file. Throws a UserError if it is no database. */
+export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOptions): SqlDatabase {
+  if (flush === undefined) return new SharedSqlite(SqliteDatabase.open(path, { busyMs: 0 }), busyMs);
+  const file = new SharedSqlite(SqliteDatabase.open(path, { busyMs: 0, synchronous: "NORMAL" }), busyMs, new SqliteThread(path));
+  const log = openSync(`${path}-wal`, "r");
+  let commits = 0;
+  const sync = async (): Promise<void> => {
+    await promisify(fdatasync)(log);
+    if (commits < checkpointCommits) return;
+    commits = 0;
+    file.checkpoint().catch(flush.onError);
+  };
+  return new FlushedDatabase(file, {
+    ...flush,
+    sync,
+    onCommit: () => {
+      commits += 1;
+    },
+    onClose: () => closeDescriptor(log),
+  });
+}
+
+/** Opens a file that only this process reads, such as a backup. */
+export const openSqliteToRead = (path: string): SqlDatabase => new SharedSqlite(SqliteDatabase.openToRead(path), 0);
+
+class SharedSqlite implements SqlDatabase {
+  readonly dialect = sqliteDialect;
+  /** Settles when the transaction in progress has ended. */
+  private inProgress: Promise<void> | undefined;
+
+  constructor(
+    private readonly file: SqliteDatabase,
+    private readonly busyMs: number,
+    private readonly thread?: SqliteThread,
+  ) {}
+
+  all(query: Sql): Promise<readonly Row[]> {
+    return this.attempt(() => this.file.all(query));
+  }
+
+  one(query: Sql): Promise<Row | undefined> {
+    return this.attempt(() => this.file.one(query));
+  }
+
+  run(statement: Sql): Promise<number> {
+    return this.attempt(() => this.file.run(statement));
+  }
+
+  post(statement: Sql): Promise<number> {
+    return this.run(statement);
+  }
+
+  transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.within("IMMEDIATE", work);
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.thread?.reading(work) ?? this.within("DEFERRED", work);
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.thread?.checkpoint();
+  }
+
+  async close(): Promise<void> {
+    await this.thread?.close();
+    this.file.close();
+  }
+
+  /** Runs a statement when no transaction is in progress, and again while another process holds the lock. */
+  private async attempt<T>(statement: () => T): Promise<T> {
+    let deadlineMs: number | undefined;
+    for (;;) {
+      while (this.inProgress !== undefined) await this.inProgress;
+      try {
+        return statement();
+      } catch (thrown) {
+        deadlineMs ??= performance.now() + this.busyMs;
+        if (classifyFault(thrown) !== "busy" || performance.now() >= deadlineMs) throw thrown;
+      }
+      await pause(retryMs);
+    }
+  }
+
+  private async within<T>(mode: "IMMEDIATE" | "DEFERRED", work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    let end = (): void => undefined;
+    const transaction = await this.attempt(() => {
+      const begun = this.file.begin(mode);
+      this.inProgress = new Promise((resolve) => {
+        end = resolve;
+      });
+      return begun;
+    });
+    try {
+      return await runIn(transaction, this.file, work);
+    } finally {
+      this.inProgress = undefined;
+      end();
+    }
+  }
+}
+
+async function runIn<T>(
+  transaction: OpenTransaction,
+  file: SqliteDatabase,
+  work: (database: SqlDatabase) => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work(new WithinTransaction(file));
+    transaction.commit();
+    return result;
+  } catch (thrown) {
+    transaction.rollBack();
+    throw thrown;
+  }
+}
+
+/** The file within a transaction, for the work of that. */
+class WithinTransaction implements SqlDatabase {
+  readonly dialect = sqliteDialect;
+
+  constructor(private readonly file: SqliteDatabase) {}
+
+  async all(query: Sql): Promise<readonly Row[]> {
+    return this.file.all(query);
+  }
+
+  async one(query: Sql): Promise<Row | undefined> {
+    return this.file.one(query);
+  }
+
+  async run(statement: Sql): Promise<number> {
+    return this.file.run(statement);
+  }
+
+  post(statement: Sql): Promise<number> {
+    return this.run(statement);
+  }
+
+  async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return runIn(this.file.begin("IMMEDIATE"), this.file, work);
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,110 @@
+/** The other thread of a service's SQLite file, as the service sees it: writes checkpoints, and runs reads that may be long, one transaction at a time. */
+import type { Worker } from "node:worker_threads";
+import type { Row } from "../base/json.ts";
+import { startWorker } from "../base/worker-threads.ts";
+import { type Sql, sql } from "./sql.ts";
+import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
+import type { ThreadReply, ThreadRequest } from "./sqlite-worker.ts";
+
+const workerModule = new URL("./sqlite-worker.ts", import.meta.url);
+
+/** How long the thread runs without work. */
+const idleMs = 10_000;
+
+interface Waiting {
+  resolve(rows: readonly Row[]): void;
+  reject(error: Error): void;
+}
+
+export class SqliteThread implements SqlDatabase {
+  readonly dialect = sqliteDialect;
+  private worker: Worker | undefined;
+  /** The requests that are not answered, in their order. */
+  private waiting: Waiting[] = [];
+  private lastReading: Promise<unknown> = Promise.resolve();
+  private idleTimer: NodeJS.Timeout | undefined;
+  private readings = 0;
+
+  constructor(private readonly path: string) {}
+
+  all(query: Sql): Promise<readonly Row[]> {
+    return this.request({ texts: query.texts, values: query.values });
+  }
+
+  async one(query: Sql): Promise<Row | undefined> {
+    return (await this.all(query))[0];
+  }
+
+  run(): Promise<number> {
+    throw new TypeError("A thread that reads was to write.");
+  }
+
+  post(): Promise<number> {
+    return this.run();
+  }
+
+  transaction<T>(): Promise<T> {
+    throw new TypeError("A thread that reads was to write.");
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    this.readings += 1;
+    const result = this.lastReading.then(async () => {
+      await this.all(sql`BEGIN`);
+      try {
+        return await work(this);
+      } finally {
+        this.readings -= 1;
+        await this.all(sql`COMMIT`);
+      }
+    });
+    this.lastReading = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Writes what is in the log to the file, and starts the log again if it has become long. */
+  async checkpoint(): Promise<void> {
+    await this.request("checkpoint");
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.idleTimer);
+    const { worker } = this;
+    this.worker = undefined;
+    await worker?.terminate();
+  }
+
+  private request(request: ThreadRequest): Promise<readonly Row[]> {
+    const worker = this.worker ?? this.start();
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      worker.postMessage(request);
+    });
+  }
+
+  private start(): Worker {
+    const worker = startWorker(workerModule, { path: this.path });
+    this.worker = worker;
+    worker.unref();
+    worker.on("message", ({ rows, fault }: ThreadReply) => {
+      const { resolve, reject } = this.waiting.shift() ?? {};
+      if (fault === undefined) resolve?.(rows);
+      else reject?.(Object.assign(new Error(fault.message), fault));
+      this.idleTimer ??= setTimeout(() => this.endIdle(), idleMs).unref();
+      this.idleTimer.refresh();
+    });
+    const fail = (error: Error): void => {
+      if (this.worker === worker) this.worker = undefined;
+      for (const { reject } of this.waiting.splice(0)) reject(error);
+    };
+    worker.on("error", fail);
+    worker.on("exit", () => fail(new Error("The thread of the accounts file has ended.")));
+    return worker;
+  }
+
+  private endIdle(): void {
+    if (this.waiting.length + this.readings > 0) return;
+    this.idleTimer = undefined;
+    void this.close();
+  }
+}
