@@ -81,8 +81,11 @@ export async function findAccounts(
 }
 
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
-export const findAccount = async (database: SqlDatabase, accountId: string, month: string): Promise<Account | undefined> =>
-  (await findAccounts(database, [accountId], month)).get(accountId);
+export const findAccount = async (
+  database: SqlDatabase,
+  accountId: string,
+  month: string,
+): Promise<Account | undefined> => (await findAccounts(database, [accountId], month)).get(accountId);
 
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
 export async function getAccount(database: SqlDatabase, accountId: string, month: string): Promise<Account> {

@@ -17,7 +17,13 @@ import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
 import { type CachedAccount, type CachedKey, hasSecret, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
 import { type ApiKey, findActiveKey } from "./keys/keys.ts";
 import { type ChargeEntry, postCharge } from "./ledger/charging.ts";
-import { findRepetition, type IdempotentRequest, idempotencyMs, purgeIdempotencyKeys, type Repetition } from "./ledger/idempotency.ts";
+import {
+  findRepetition,
+  type IdempotentRequest,
+  idempotencyMs,
+  purgeIdempotencyKeys,
+  type Repetition,
+} from "./ledger/idempotency.ts";
 import { listUsage, type UsageRange, type UsageRow } from "./ledger/usage.ts";
 import { type AccessToken, findAccessToken } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds, type Shortfall } from "./policy/billing-state.ts";
@@ -130,7 +136,7 @@ export class Accounts {
    * many attempts of the client's network failed, and with `metering_unavailable` if the key cannot be looked up. Cached keys pass regardless of
    * failed attempts.
    */
-  identify(apiKey: string, network: string): Promise<Identity | Promise<Identity>> {
+  identify(apiKey: string, network: string): Identity | Promise<Identity> {
     const parts = parseApiKey(apiKey);
     const known = parts === undefined ? null : this.keys.get(parts.keyId);
     if (parts !== undefined && known === undefined) {

@@ -34,7 +34,12 @@ const attemptsMax = 5;
  * Without effect on Unix sockets.
  */
 const keepAliveSeconds = 10;
-const keepAlive = { tcp_keepalives_idle: keepAliveSeconds, tcp_keepalives_interval: 5, tcp_keepalives_count: 3, tcp_user_timeout: 20_000 };
+const keepAlive = {
+  tcp_keepalives_idle: keepAliveSeconds,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 20_000,
+};
 
 /** Returns true for the URL of a PostgreSQL database. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(ql)?:\/\//.test(location);
@@ -69,7 +74,11 @@ class PostgresDatabase implements SqlDatabase {
   private isClosed = false;
 
   /** Commits wait for the disk if `synchronousCommit` is on, regardless of the server's default. */
-  constructor(url: string, synchronousCommit: "on" | "off", { busyMs, idleMs = defaultIdleMs, replyMs = 0 }: PostgresOptions) {
+  constructor(
+    url: string,
+    synchronousCommit: "on" | "off",
+    { busyMs, idleMs = defaultIdleMs, replyMs = 0 }: PostgresOptions,
+  ) {
     const settings = Object.entries({ ...keepAlive, synchronous_commit: synchronousCommit });
     this.pool = new pg.Pool({
       connectionString: url,
@@ -85,7 +94,9 @@ class PostgresDatabase implements SqlDatabase {
       lock_timeout: busyMs,
       idle_in_transaction_session_timeout: idleMs,
       onConnect: async (client) => {
-        await client.query(`SELECT ${settings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`);
+        await client.query(
+          `SELECT ${settings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
+        );
       },
     });
     // The pool drops a connection that breaks between two statements. Without a listener, that would end the process.

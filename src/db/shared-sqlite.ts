@@ -32,7 +32,11 @@ export interface SharedSqliteOptions {
 /** Opens an existing file. Throws a UserError if it is no database. */
 export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOptions): SqlDatabase {
   if (flush === undefined) return new SharedSqlite(SqliteDatabase.open(path, { busyMs: 0 }), busyMs);
-  const file = new SharedSqlite(SqliteDatabase.open(path, { busyMs: 0, synchronous: "NORMAL" }), busyMs, new SqliteThread(path));
+  const file = new SharedSqlite(
+    SqliteDatabase.open(path, { busyMs: 0, synchronous: "NORMAL" }),
+    busyMs,
+    new SqliteThread(path),
+  );
   const log = openSync(`${path}-wal`, "r");
   let commits = 0;
   const sync = async (): Promise<void> => {

@@ -194,17 +194,20 @@ async function startComposed(scope: Scope, accounts: string): Promise<readonly S
     TMPDIR: folder,
   };
   const composed = programs.filter(({ location, args }) => location.startsWith("compose") && args[0] !== "ingest");
-  const started = composed.map(async ({ args, environment }) => {
-    if (args[0] === "serve") return startServing(scope, [...args, "--port", "0"], { env: { ...environment, ...here } });
-    killAtEnd(
-      scope,
-      spawnCarquet(
-        args.map((word) => (word === "/data/published" ? published : word)),
-        here,
-      ),
-    );
-    return undefined;
-  });
+  const started = await Promise.all(
+    composed.map(async ({ args, environment }) => {
+      if (args[0] === "serve")
+        return startServing(scope, [...args, "--port", "0"], { env: { ...environment, ...here } });
+      killAtEnd(
+        scope,
+        spawnCarquet(
+          args.map((word) => (word === "/data/published" ? published : word)),
+          here,
+        ),
+      );
+      return undefined;
+    }),
+  );
   const replicas = (await Promise.all(started)).filter((service) => service !== undefined);
   for (const { url } of replicas)
     await eventually("the lake has been followed", async () => (await fetch(`${url}/readyz`)).ok);
@@ -279,10 +282,14 @@ describe("the programs of the compose file", {
       String(path).startsWith("/v1/") ? ip : [],
     );
     assert.deepEqual(new Set(addresses), new Set([address]));
-    inAccountsFile(accounts, (database) => {
-      const { balanceMicros } = getAccount(database, first.customer.accountId, new Date().toISOString().slice(0, 7));
+    await inAccountsFile(accounts, async (database) => {
+      const { balanceMicros } = await getAccount(
+        database,
+        first.customer.accountId,
+        new Date().toISOString().slice(0, 7),
+      );
       assert.equal(balanceMicros, 1_000_000_000 - micros);
-      assert.deepEqual(audit(database).faults, []);
+      assert.deepEqual((await audit(database)).faults, []);
     });
   });
 });

@@ -54,7 +54,7 @@ async function serveOn(
 ): Promise<{ readonly service: ServeProcess; readonly accounts: string }> {
   const { lake } = await createLake(t);
   const accounts = join(disk.folder, "accounts.db");
-  createAccountsFile(accounts, { busyMs: 1000 }).close();
+  await (await createAccountsFile(accounts, { busyMs: 1000 })).close();
   const env = { CARQUET_ACCOUNTS: accounts };
   return { accounts, service: await startServing(t, ["serve", "--port", "0", "--lake", lake], { env }) };
 }
@@ -88,16 +88,16 @@ test("while the disk of the accounts file hangs, requests are refused in time an
   assert.equal((await fetch(`${service.url}/healthz`)).status, 200);
   await disk.thaw();
   await eventually("ready again, without a request", async () => (await fetch(`${service.url}/readyz`)).ok, 10_000);
-  await eventually("refunds", async () => net(accounts, service) === 2_000);
+  await eventually("refunds", async () => (await net(accounts, service)) === 2_000);
   const paid = await get(service, search, { "Idempotency-Key": "a" });
   assert.deepEqual([paid.status, paid.headers.get("X-Usage-Cost-Micros")], [200, "2000"]);
-  assert.equal(net(accounts, service), 4_000);
-  assert.deepEqual(inAccountsFile(accounts, audit).faults, []);
+  assert.equal(await net(accounts, service), 4_000);
+  assert.deepEqual((await inAccountsFile(accounts, audit)).faults, []);
 });
 
 /** Returns the sum of the customer's charges less refunds. */
-function net(accounts: string, { customer }: ServeProcess): number {
-  const row = inAccountsFile(accounts, (database) =>
+async function net(accounts: string, { customer }: ServeProcess): Promise<number> {
+  const row = await inAccountsFile(accounts, (database) =>
     database.one(
       sql`SELECT -sum(micros) AS paid FROM entries WHERE account_id = ${customer.accountId} AND kind <> 'paid'`,
     ),

@@ -23,7 +23,7 @@ const client = await startService(fileScope, lake, {
   },
 });
 const { url, accounts, customer: owner } = client;
-const other = createCustomer(accounts);
+const other = await createCustomer(accounts);
 
 /** A route with an id: a method, and a path with `:name`. */
 const routes = [
@@ -70,8 +70,8 @@ const saved = await save(owner);
 const savedByOther = await save(other);
 const exported = await own.send("/export", { make: "Toyota", format: "csv" });
 const agent = await connectClient(client, "Agent");
-const grantId = inAccountsFile(accounts, (database) =>
-  textIn(database.all(sql`SELECT key_id FROM keys WHERE client_id IS NOT NULL`)[0], "key_id"),
+const grantId = await inAccountsFile(accounts, async (database) =>
+  textIn((await database.all(sql`SELECT key_id FROM keys WHERE client_id IS NOT NULL`))[0], "key_id"),
 );
 const waitingClient = new OAuthClient(client);
 const waiting = await waitingClient.request({ clientId: String((await registerClient(url)).client_id) });
@@ -151,11 +151,11 @@ test("an idempotency key of another account stands for nothing", async () => {
 });
 
 test("an account has at most 100 saved searches, over HTTP and on pages", async () => {
-  const customer = createCustomer(accounts);
+  const customer = await createCustomer(accounts);
   const { accountId, keyId } = customer;
   const search = { accountId, keyId, name: "all", query: "", url: null, since: "2026-11-19.1", atMs: Date.now() };
-  inAccountsFile(accounts, (database) => {
-    for (let n = 0; n < 99; n += 1) createSearch(database, search);
+  await inAccountsFile(accounts, async (database) => {
+    for (let n = 0; n < 99; n += 1) await createSearch(database, search);
   });
   const post = () => callApi("POST", "/v1/searches", customer, { name: "all" });
   assert.equal((await post()).status, 200, "the 100th");

@@ -34,11 +34,11 @@ class LedgerAndModel {
     public database: SqlDatabase,
   ) {}
 
-  openAccount(): void {
+  async openAccount(): Promise<void> {
     const tier = this.chance.pick([1, 2, 3, 3] as const);
-    const accountId = createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
+    const accountId = await createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
     this.ids.push(accountId);
-    this.keys.push(createKey(this.database, { accountId, scopes, atMs: 0 }).keyId);
+    this.keys.push((await createKey(this.database, { accountId, scopes, atMs: 0 })).keyId);
     this.model.openAccount(tier);
   }
 
@@ -64,7 +64,7 @@ async function expectAgreement<T>(isRefused: boolean, act: () => Promise<T>): Pr
 
 type Operation = (pair: LedgerAndModel) => Promise<void>;
 
-const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
+const addRandomCredit: Operation = async ({ chance, model, database, ...pair }) => {
   const account = chance.integer(0, pair.ids.length - 1);
   const kind = chance.pick(["paid", "paid", "promotional"] as const);
   const micros = chance.pick([
@@ -76,7 +76,7 @@ const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   const isConfirmed = chance.happens(0.8);
   const reference = chance.happens(0.3) ? `payment ${chance.integer(1, 6)}` : undefined;
   const credit = { accountId: pair.ids[account] ?? "", kind, micros, atMs: pair.atMs, isConfirmed };
-  const id = expectAgreement(model.isKnown(reference), () =>
+  const id = await expectAgreement(model.isKnown(reference), () =>
     addCredit(database, reference === undefined ? credit : { ...credit, reference }),
   );
   if (id === undefined) return;
@@ -105,10 +105,10 @@ const chargeSome: Operation = async (pair) => {
   assert.deepEqual(outcomesOfLedger, expected);
 };
 
-const adjust: Operation = (pair) => {
+const adjust: Operation = async (pair) => {
   const account = pair.randomAccount();
   const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
-  const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
+  const id = await adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
   pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
 };
 
@@ -119,25 +119,25 @@ function randomCredit({ chance, model }: LedgerAndModel): ModelEntry | undefined
   return candidates.length === 0 ? undefined : chance.pick(candidates);
 }
 
-const reverse: Operation = (pair) => {
+const reverse: Operation = async (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
   const { model, atMs } = pair;
   const isRefused = credit.kind !== "paid" || model.isReversed(credit.id);
-  const id = expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
+  const id = await expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
   if (id === undefined) return;
   const { account, micros } = credit;
   model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
 };
 
-const confirm: Operation = (pair) => {
+const confirm: Operation = async (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
-  expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
+  await expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
   if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
 };
 
-const changeSettings: Operation = (pair) => {
+const changeSettings: Operation = async (pair) => {
   const { chance, model, database } = pair;
   const account = pair.randomAccount();
   const modelled = model.accounts[account];
@@ -146,26 +146,26 @@ const changeSettings: Operation = (pair) => {
   const lowBalanceMicros = chance.integer(0, 10_000_000);
   const state = chance.pick(["active", "active", "suspended"] as const);
   const change = chance.pick([{ capMicros }, { lowBalanceMicros }, { state }, { capMicros, state }]);
-  changeAccount(database, pair.idOf(account), change);
+  await changeAccount(database, pair.idOf(account), change);
   if ("capMicros" in change) modelled.cap = capMicros;
   if ("lowBalanceMicros" in change) modelled.low = lowBalanceMicros;
   if ("state" in change) modelled.isSuspended = state === "suspended";
 };
 
-const review: Operation = (pair) => {
-  const reviewed = reviewAccounts(pair.database, pair.day());
+const review: Operation = async (pair) => {
+  const reviewed = await reviewAccounts(pair.database, pair.day());
   const outcomes = reviewed.map(
     ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
   );
   assert.deepEqual([...outcomes].sort(), [...pair.model.review(pair.day())].sort());
 };
 
-const decide: Operation = (pair) => {
+const decide: Operation = async (pair) => {
   const account = pair.randomAccount();
   const modelled = pair.model.accounts[account];
   assert.ok(modelled);
   const outcome = pair.chance.pick(["approved", "declined"] as const);
-  expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
+  await expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
   if (!modelled.isQueued) return;
   modelled.isQueued = false;
   if (outcome === "approved") modelled.tier = 4;
@@ -180,9 +180,9 @@ const passTime: Operation = async (pair) => {
   pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
 };
 
-const reopen: Operation = (pair) => {
-  pair.database.close();
-  pair.database = openAccounts(pair.location, options);
+const reopen: Operation = async (pair) => {
+  await pair.database.close();
+  pair.database = await openAccounts(pair.location, options);
 };
 
 /** Operations, repeated by frequency. */
@@ -211,9 +211,9 @@ const operations: readonly Operation[] = [
 ];
 
 /** Fails unless the ledger and the model agree on every account. */
-function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): void {
+async function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): Promise<void> {
   const month = new Date(atMs).toISOString().slice(0, 7);
-  const accounts = listAccounts(database, month);
+  const accounts = await listAccounts(database, month);
   for (const [index, accountId] of ids.entries()) {
     const account = accounts.find((candidate) => candidate.accountId === accountId);
     assert.ok(account);
@@ -222,23 +222,23 @@ function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): voi
       [model.balance(index), model.spent(index, month), model.accounts[index]?.tier, model.billing(index)],
     );
     const range = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
-    const usage = listUsage(database, accountId, range).map((row) => Object.values(row).join(" "));
+    const usage = (await listUsage(database, accountId, range)).map((row) => Object.values(row).join(" "));
     assert.deepEqual([...usage].sort(), model.usage(index));
   }
 }
 
 /** Runs random operations on new accounts; returns the number of charges. Fails if the ledger and the model differ. */
-export function runRandomOperations(location: string, chance: Chance, length: number): number {
-  const pair = new LedgerAndModel(chance, location, createAccounts(location, options));
+export async function runRandomOperations(location: string, chance: Chance, length: number): Promise<number> {
+  const pair = new LedgerAndModel(chance, location, await createAccounts(location, options));
   try {
-    pair.openAccount();
+    await pair.openAccount();
     for (let step = 0; step < length; step += 1) {
       await chance.pick(operations)(pair);
-      if (step % 10 === 9 || step === length - 1) assertSameAccounts(pair);
+      if (step % 10 === 9 || step === length - 1) await assertSameAccounts(pair);
     }
-    assert.deepEqual(audit(pair.database).faults, []);
+    assert.deepEqual((await audit(pair.database)).faults, []);
     return pair.model.posted.filter(({ kind }) => kind === "charge").length;
   } finally {
-    pair.database.close();
+    await pair.database.close();
   }
 }

@@ -24,11 +24,17 @@ export interface TestLedger {
 /** Creates accounts: one, which has a key and no balance. */
 export async function createLedger(scope: Scope, engine: AccountsEngine = "SQLite"): Promise<TestLedger> {
   const path = await unusedLocation(scope, engine);
-  const database = createAccounts(path, { busyMs: 1000 });
+  const database = await createAccounts(path, { busyMs: 1000 });
   onScopeEnd(scope, async () => database.close());
-  const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
-  const { keyId } = createKey(database, { accountId, scopes, atMs });
-  return { path, database, accountId, keyId, balance: async () => (await getAccount(database, accountId, month)).balanceMicros };
+  const accountId = await createAccount(database, { email: "a@b.example", tier: 1, atMs });
+  const { keyId } = await createKey(database, { accountId, scopes, atMs });
+  return {
+    path,
+    database,
+    accountId,
+    keyId,
+    balance: async () => (await getAccount(database, accountId, month)).balanceMicros,
+  };
 }
 
 /** A confirmed paid credit at `atMs`. */

@@ -280,7 +280,7 @@ test("a table is exported in a file that its account alone finds, stops and down
   assert.equal(writing.headers.get("Refresh"), "1");
   assert.match(plain(await writing.text()), /Exporting \d+ cars\..*Stop/);
   assert.equal((await open(`${stopped}/file`)).status, 404);
-  assert.equal((await open(stopped, await sessionOf(createCustomer(slow.accounts).accountId))).status, 404);
+  assert.equal((await open(stopped, await sessionOf((await createCustomer(slow.accounts)).accountId))).status, 404);
   assert.equal((await sendForm(slow.url, `${stopped}/stop`, fields, { cookie })).status, 303);
   assert.match(plain(await (await open(stopped)).text()), /Stopped exporting \d+ cars\..*cost \$0\.00/);
   const written = await start("csv");
@@ -337,7 +337,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   });
 
   test("a refused view is shown without a second request, and going back shows the view before it", async () => {
-    const slow = createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
+    const slow = await createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
     const page = await site().openAnonymously("/sign-in");
     const value = await client.sessions.create(slow.accountId);
     await page.context().addCookies([{ name: "carquet-session", value, url: client.url }]);

@@ -38,16 +38,16 @@ export async function listAuditRecords(
   { before, limit, accountId }: AuditLogPage,
 ): Promise<readonly AuditRecord[]> {
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`;
-  return (await database
-    .all(sql`
+  return (
+    await database.all(sql`
       SELECT * FROM audit_log WHERE ${ofAccount} AND record < ${before ?? Number.MAX_SAFE_INTEGER}
-      ORDER BY record DESC LIMIT ${limit}`))
-    .map((row) => ({
-      record: integerIn(row, "record"),
-      atMs: integerIn(row, "at_ms"),
-      actor: textIn(row, "actor"),
-      action: textIn(row, "action"),
-      accountId: textOrNullIn(row, "account_id"),
-      details: textIn(row, "details"),
-    }));
+      ORDER BY record DESC LIMIT ${limit}`)
+  ).map((row) => ({
+    record: integerIn(row, "record"),
+    atMs: integerIn(row, "at_ms"),
+    actor: textIn(row, "actor"),
+    action: textIn(row, "action"),
+    accountId: textOrNullIn(row, "account_id"),
+    details: textIn(row, "details"),
+  }));
 }

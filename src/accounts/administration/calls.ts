@@ -110,8 +110,10 @@ const calls = {
   consumeOAuthState: (database: SqlDatabase, { atMs, ...name }: StateName & AtTime) =>
     consumeState(database, name, atMs),
   deleteOAuthState: deleteState,
-  deleteOAuthStateOfGrant: (database: SqlDatabase, { kind, keyId }: { readonly kind: string; readonly keyId: string }) =>
-    deleteStateOfGrant(database, kind, keyId),
+  deleteOAuthStateOfGrant: (
+    database: SqlDatabase,
+    { kind, keyId }: { readonly kind: string; readonly keyId: string },
+  ) => deleteStateOfGrant(database, kind, keyId),
 };
 
 interface NewOAuthState {

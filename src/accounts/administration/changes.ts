@@ -118,7 +118,13 @@ async function update(database: SqlDatabase, accountId: string, change: AccountC
 }
 
 /** Returns the outcome of a posting: its id, under a name, and the new balance. */
-async function posted(database: SqlDatabase, accountId: string, idName: string, id: string, atMs: number): Promise<ChangeOutcome> {
+async function posted(
+  database: SqlDatabase,
+  accountId: string,
+  idName: string,
+  id: string,
+  atMs: number,
+): Promise<ChangeOutcome> {
   const balance = formatUsd((await getAccount(database, accountId, monthOf(atMs))).balanceMicros);
   return { accountId, id, line: `${id}; new balance ${balance} USD`, json: { [idName]: id, balance_usd: balance } };
 }
@@ -396,9 +402,10 @@ export function applyChange<Name extends ChangeName>(
   { actor, atMs }: Author,
 ): Promise<ChangeOutput<Name>> {
   const { apply, describe } = changesByName[name];
-  return database.transaction(async (database) => {
-    const output = await apply(database, input, atMs);
-    await recordChange(database, { atMs, actor, action: name, ...describe(input, output) });
+  return database.transaction(async (transaction): Promise<ChangeOutput<Name>> => {
+    // The output of a change is no promise.
+    const output = (await apply(transaction, input, atMs)) as ChangeOutput<Name>;
+    await recordChange(transaction, { atMs, actor, action: name, ...describe(input, output) });
     return output;
   });
 }

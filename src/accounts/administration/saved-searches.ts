@@ -49,7 +49,10 @@ export interface SavedSearch extends MessagePosition {
 export interface NewSearch extends Pick<SavedSearch, "accountId" | "keyId" | "name" | "query" | "url" | "since"> {}
 
 /** Creates a search. Throws a UserError if the account has `accountSearchesMax`. */
-export async function createSearch(database: SqlDatabase, search: NewSearch & { readonly atMs: number }): Promise<SavedSearch> {
+export async function createSearch(
+  database: SqlDatabase,
+  search: NewSearch & { readonly atMs: number },
+): Promise<SavedSearch> {
   const { accountId, keyId, name, query, url, since, atMs } = search;
   await lockAccount(database, accountId);
   if ((await listSearches(database, accountId)).length >= accountSearchesMax)
@@ -85,7 +88,11 @@ export async function deleteSearch(database: SqlDatabase, { accountId, searchId 
 }
 
 /** Starts stopped messages again, with the message that failed. Throws a UserError if the account has no such search. */
-export async function resumeSearch(database: SqlDatabase, { accountId, searchId }: OfSearch, atMs: number): Promise<SavedSearch> {
+export async function resumeSearch(
+  database: SqlDatabase,
+  { accountId, searchId }: OfSearch,
+  atMs: number,
+): Promise<SavedSearch> {
   await database.run(sql`
     UPDATE saved_searches SET stopped = NULL, attempts = 0, next_at_ms = ${atMs}
     WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
@@ -115,7 +122,10 @@ interface Claim {
  * Claims the next message of a search for a service, by postponing it; null if another service has. Records what the message leads to: if its attempt is
  * not recorded, because the service is killed, it is repeated, and is no other one.
  */
-export async function claimSearch(database: SqlDatabase, { searchId, version, atMs, untilMs }: Claim): Promise<SavedSearch | null> {
+export async function claimSearch(
+  database: SqlDatabase,
+  { searchId, version, atMs, untilMs }: Claim,
+): Promise<SavedSearch | null> {
   const rows = await database.run(sql`
     UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
     WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
@@ -149,9 +159,8 @@ const unknownSearchError = (searchId: string): UserError =>
   new UserError(`Unknown saved search ${searchId}: expected one of the account.`);
 
 const searchesWhere = async (database: SqlDatabase, condition: Sql): Promise<readonly SavedSearch[]> =>
-  (await database
-    .all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`))
-    .map((row: Row) => ({
+  (await database.all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)).map(
+    (row: Row) => ({
       searchId: textIn(row, "search_id"),
       accountId: textIn(row, "account_id"),
       keyId: textIn(row, "key_id"),
@@ -169,4 +178,5 @@ const searchesWhere = async (database: SqlDatabase, condition: Sql): Promise<rea
       messages: integerIn(row, "messages"),
       lastAtMs: integerOrNullIn(row, "last_at_ms"),
       lastOutcome: textOrNullIn(row, "last_outcome"),
-    }));
+    }),
+  );

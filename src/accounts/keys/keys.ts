@@ -86,14 +86,14 @@ export async function localKeyOf(database: SqlDatabase, atMs: number): Promise<s
 
 /** Returns the keys of an account, oldest first, including revoked ones. */
 export async function listKeys(database: SqlDatabase, accountId: string): Promise<readonly UsedKey[]> {
-  return (await database
-    .all(sql`
+  return (
+    await database.all(sql`
       SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
-      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`))
-    .map((row) => ({
-      ...keyFromRow(row),
-      lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
-    }));
+      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
+  ).map((row) => ({
+    ...keyFromRow(row),
+    lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
+  }));
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
@@ -110,7 +110,12 @@ export async function recordKeyUses(database: SqlDatabase, uses: KeyUses): Promi
  * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
  * unknown, or is not that of a key of `ofAccount`.
  */
-export async function revokeKey(database: SqlDatabase, keyId: string, atMs: number, ofAccount?: string): Promise<string> {
+export async function revokeKey(
+  database: SqlDatabase,
+  keyId: string,
+  atMs: number,
+  ofAccount?: string,
+): Promise<string> {
   const row = await database.one(sql`
     UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
     WHERE  key_id = ${keyId} AND account_id = coalesce(${ofAccount ?? null}, account_id)

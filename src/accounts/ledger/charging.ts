@@ -71,4 +71,5 @@ const insertOf = ({ chargeId, accountId, keyId, usageClass, atMs, ...charge }: C
           (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId})`;
 
 const isPosted = async (database: SqlDatabase, chargeId: string): Promise<boolean> =>
-  (await database.one(sql`SELECT 1 AS found FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`)) !== undefined;
+  (await database.one(sql`SELECT 1 AS found FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`)) !==
+  undefined;

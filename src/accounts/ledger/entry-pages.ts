@@ -70,9 +70,9 @@ async function listCharges(database: SqlDatabase, page: EntryPage, before: numbe
     const next = Math.min(end, integerIn(day, "last_entry") + 1);
     if (charges.length === limit) break;
     charges.push(
-      ...await database.all(sql`
+      ...(await database.all(sql`
         ${selectEntries(page)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next} ${ofClass} ${ofKey}
-        ORDER BY entry DESC LIMIT ${limit - charges.length}`),
+        ORDER BY entry DESC LIMIT ${limit - charges.length}`)),
     );
     end = Math.min(end, first);
   }

@@ -85,7 +85,9 @@ async function post(database: SqlDatabase, kind: string, idPrefix: string, posti
   const { accountId, micros, atMs, creditId = null, reference = null, note = null } = posting;
   await lockAccount(database, accountId);
   const duplicate =
-    reference === null ? undefined : await database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
+    reference === null
+      ? undefined
+      : await database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
   if (duplicate !== undefined)
     throw new UserError(
       `Reference ${reference} is already posted as ${textIn(duplicate, "entry_id")}: expected a new reference.`,
@@ -103,7 +105,9 @@ export async function getPaidCredit(
   creditId: string,
   accountId?: string,
 ): Promise<{ readonly accountId: string; readonly micros: number }> {
-  const row = await database.one(sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`);
+  const row = await database.one(
+    sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`,
+  );
   if (row === undefined || (accountId !== undefined && row.account_id !== accountId))
     throw new UserError(`Unknown credit ${creditId}: expected the id of a paid credit in "carquet credits list".`);
   return { accountId: textIn(row, "account_id"), micros: integerIn(row, "micros") };

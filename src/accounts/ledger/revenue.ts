@@ -47,13 +47,16 @@ export interface RevenueSums {
 }
 
 /** Returns sums of the charges and credits of two periods. Throws a UserError for a period that is reversed or too long. */
-export function sumRevenue(database: SqlDatabase, { period, before, accountsMax }: RevenueRequest): Promise<RevenueSums> {
+export function sumRevenue(
+  database: SqlDatabase,
+  { period, before, accountsMax }: RevenueRequest,
+): Promise<RevenueSums> {
   for (const range of [period, before]) requireRange(range);
   return database.reading(async (database) => {
     const chargedIn = (range: RevenueDays): Sql => sql`sum(CASE WHEN ${isIn(range)} THEN charged_micros ELSE 0 END)`;
     const sums = sql`CAST(${chargedIn(period)} AS bigint) AS micros, CAST(${chargedIn(before)} AS bigint) AS before_micros`;
     const rows = sql`usage_days WHERE requests > 0 AND (${isIn(period)} OR ${isIn(before)})`;
-    const total = await database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`) ?? {};
+    const total = (await database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`)) ?? {};
     const days = await database.all(sql`
       SELECT day, CAST(sum(requests) AS bigint) AS requests, CAST(sum(charged_micros) AS bigint) AS micros FROM ${rows} GROUP BY day ORDER BY day`);
     const classes = await database.all(sql`
@@ -93,7 +96,10 @@ export interface RevenuePage {
 }
 
 /** Returns a page of the charges of a period, by account, day and class. Throws a UserError for a period that is reversed or too long. */
-export async function listRevenue(database: SqlDatabase, { range, after, limit }: RevenuePage): Promise<readonly RevenueRow[]> {
+export async function listRevenue(
+  database: SqlDatabase,
+  { range, after, limit }: RevenuePage,
+): Promise<readonly RevenueRow[]> {
   requireRange(range);
   const isAfter =
     after === null
@@ -129,7 +135,11 @@ const comparedIn = (row: Row): ComparedCharges => ({
   beforeMicros: integerIn(row, "before_micros"),
 });
 
-async function withAccounts(database: SqlDatabase, rows: readonly Row[], month: string): Promise<RevenueSums["accounts"]> {
+async function withAccounts(
+  database: SqlDatabase,
+  rows: readonly Row[],
+  month: string,
+): Promise<RevenueSums["accounts"]> {
   const ids = rows.map((row) => textIn(row, "account_id"));
   const accounts = await findAccounts(database, ids, month);
   return rows.flatMap((row) => {

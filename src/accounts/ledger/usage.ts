@@ -38,7 +38,11 @@ export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRang
 }
 
 /** Returns an account's usage: one row per day and class with requests, ordered by day, then by the order of the price list. */
-export async function listUsage(database: SqlDatabase, accountId: string, range: UsageRange): Promise<readonly UsageRow[]> {
+export async function listUsage(
+  database: SqlDatabase,
+  accountId: string,
+  range: UsageRange,
+): Promise<readonly UsageRow[]> {
   const allClasses = Object.keys(prices) as readonly UsageClass[];
   const classes = range.classes ?? allClasses;
   const rows = await database.all(sql`

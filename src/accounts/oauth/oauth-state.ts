@@ -25,14 +25,21 @@ interface StoredState {
   readonly consumedAtMs: number | null;
 }
 
-export async function saveState(database: SqlDatabase, { kind, sha256, keyId, expiresAtMs, content }: OAuthState): Promise<void> {
+export async function saveState(
+  database: SqlDatabase,
+  { kind, sha256, keyId, expiresAtMs, content }: OAuthState,
+): Promise<void> {
   await database.run(sql`
     INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
     VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
     ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
 }
 
-export async function findState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): Promise<StoredState | null> {
+export async function findState(
+  database: SqlDatabase,
+  { kind, sha256 }: StateName,
+  atMs: number,
+): Promise<StoredState | null> {
   const row = await database.one(sql`
     SELECT content, consumed_at_ms FROM oauth_state
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
@@ -80,7 +87,11 @@ export interface AccessToken {
 }
 
 /** Returns an access token by its hash, or null if it has expired, is revoked or unknown. */
-export async function findAccessToken(database: SqlDatabase, sha256: string, atMs: number): Promise<AccessToken | null> {
+export async function findAccessToken(
+  database: SqlDatabase,
+  sha256: string,
+  atMs: number,
+): Promise<AccessToken | null> {
   const row = await database.one(sql`
     SELECT key_id, expires_at_ms, content FROM oauth_state
     WHERE  kind = ${accessTokenKind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);

@@ -90,7 +90,11 @@ export interface TierProgress {
 }
 
 /** Returns the progress of an account to the next tier as of a UTC day, or undefined if the account is unknown. */
-export async function tierProgress(database: SqlDatabase, accountId: string, day: string): Promise<TierProgress | undefined> {
+export async function tierProgress(
+  database: SqlDatabase,
+  accountId: string,
+  day: string,
+): Promise<TierProgress | undefined> {
   const account = await findAccount(database, accountId, day.slice(0, 7));
   if (account === undefined) return undefined;
   const queued = await database.one(
@@ -106,7 +110,10 @@ async function historyOf(database: SqlDatabase, account: Account): Promise<Accou
   return { ...account, credits, declined: (await listDeclined(database, accountId)).get(accountId) ?? null };
 }
 
-async function listPaidCredits(database: SqlDatabase, accountId?: string): Promise<ReadonlyMap<string, readonly PaidCredit[]>> {
+async function listPaidCredits(
+  database: SqlDatabase,
+  accountId?: string,
+): Promise<ReadonlyMap<string, readonly PaidCredit[]>> {
   // The index of entries other than charges has the condition `kind <> 'charge'`.
   const rows = await database.all(sql`
     SELECT   entries.account_id, entries.micros, confirmations.at_ms AS confirmed_at_ms, reversal.at_ms AS reversed_at_ms
@@ -151,15 +158,17 @@ export interface QueuedReview {
 
 /** Returns the queued manual reviews, oldest first. */
 export async function queuedReviews(database: SqlDatabase): Promise<readonly QueuedReview[]> {
-  return (await database
-    .all(sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`))
-    .map((row) => ({
-      accountId: textIn(row, "account_id"),
-      email: textIn(row, "email"),
-      day: textIn(row, "day"),
-      from: tierIn(row, "from_tier"),
-      to: tierIn(row, "to_tier"),
-    }));
+  return (
+    await database.all(
+      sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`,
+    )
+  ).map((row) => ({
+    accountId: textIn(row, "account_id"),
+    email: textIn(row, "email"),
+    day: textIn(row, "day"),
+    from: tierIn(row, "from_tier"),
+    to: tierIn(row, "to_tier"),
+  }));
 }
 
 /** Decides a queued review and promotes an approved account. Returns the review. Throws a UserError if none is queued. */

@@ -34,7 +34,11 @@ export async function findCredentials(database: SqlDatabase, name: string): Prom
 }
 
 /** Sets the password of an account, ends its sessions, and deletes its one-time links. */
-export async function setPassword(database: SqlDatabase, { accountId, hash }: Credentials, atMs: number): Promise<void> {
+export async function setPassword(
+  database: SqlDatabase,
+  { accountId, hash }: Credentials,
+  atMs: number,
+): Promise<void> {
   await database.run(sql`
     INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
     ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
@@ -72,7 +76,12 @@ export interface OneTimeLink {
 }
 
 /** Returns a link that is neither used nor expired, or null. */
-export async function findLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): Promise<OneTimeLink | null> {
+export async function findLink(
+  database: SqlDatabase,
+  sha256: string,
+  kind: LinkKind,
+  atMs: number,
+): Promise<OneTimeLink | null> {
   const row = await database.one(sql`
     SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
     WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
@@ -80,7 +89,12 @@ export async function findLink(database: SqlDatabase, sha256: string, kind: Link
 }
 
 /** Consumes a link. Returns it, or null if it is used, expired or unknown. */
-export async function consumeLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): Promise<OneTimeLink | null> {
+export async function consumeLink(
+  database: SqlDatabase,
+  sha256: string,
+  kind: LinkKind,
+  atMs: number,
+): Promise<OneTimeLink | null> {
   const link = await findLink(database, sha256, kind, atMs);
   await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
   return link;

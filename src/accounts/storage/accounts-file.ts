@@ -4,8 +4,8 @@
  */
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
+import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, syncFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";

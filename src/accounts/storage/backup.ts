@@ -50,7 +50,10 @@ export async function restore(
   const previousFile = unusedPath(`${path}.before-${stamp}`);
   if (!existsSync(path) || !(await isReadable(path))) {
     const isReplaced = existsSync(path);
-    return { audit: await replaceFile(path, backup, previousFile), previousFile: isReplaced ? previousFile : undefined };
+    return {
+      audit: await replaceFile(path, backup, previousFile),
+      previousFile: isReplaced ? previousFile : undefined,
+    };
   }
   await useAndClose(openAccountsFile(path, { busyMs }), (live) =>
     replaceContent(live, backup, async (discardedRows) => {

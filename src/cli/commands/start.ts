@@ -129,11 +129,13 @@ export interface DemoAccess {
 export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess> {
   return withNewAccountsFile(path, async (database) => {
     const account = (await listAccounts(database, monthOf(atMs))).find((known) => known.email === email);
-    const accountId = account?.accountId ?? await createAccount(database, { email, tier, atMs });
+    const accountId = account?.accountId ?? (await createAccount(database, { email, tier, atMs }));
     if (account !== undefined && account.tier !== tier) await changeAccount(database, accountId, { tier });
     if ((await getAccount(database, accountId, monthOf(atMs))).balanceMicros < creditMicros / 5)
       await addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
-    const printedKeys = (await listKeys(database, accountId)).filter((key) => key.revokedAtMs === null && key.name === keyName);
+    const printedKeys = (await listKeys(database, accountId)).filter(
+      (key) => key.revokedAtMs === null && key.name === keyName,
+    );
     for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) await revokeKey(database, keyId, atMs);
     return {
       accountId,

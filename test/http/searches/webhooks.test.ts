@@ -93,7 +93,7 @@ const start = (scope: Scope): Promise<Client> => startService(scope, lake, { acc
 
 type Saved = AnswerOf<"createSearch">["data"];
 
-const customer = createCustomer(accounts);
+const customer = await createCustomer(accounts);
 
 async function send(client: Client, method: string, path: string, body?: object) {
   const headers = { ...customer.bearer };
@@ -313,8 +313,9 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   const body = JSON.stringify({ name: "all", query: "fields=id", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
   receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
-  const change = (statement: Sql): void => inAccountsFile(client.accounts, (database) => void database.run(statement));
-  change(sql`
+  const change = (statement: Sql): Promise<void> =>
+    inAccountsFile(client.accounts, (database) => void database.run(statement));
+  await change(sql`
     CREATE TRIGGER unrecorded BEFORE UPDATE OF messages ON saved_searches WHEN NEW.messages > OLD.messages
     BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
   await publishDay(1);
@@ -322,7 +323,7 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   await publishDay(2);
   const served = async () => (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
   await eventually("the next version", async () => (await served()).startsWith(days[2]?.day ?? "no day"));
-  change(sql`DROP TRIGGER unrecorded`);
+  await change(sql`DROP TRIGGER unrecorded`);
   clock.aheadMs += 60_000;
   const versions = (): readonly string[] => receiver.received.map(({ data }) => `${data.since} ${data.version}`);
   await eventually(

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WRITTEN = 1, CUT = 2, SYNC_BEGINS = 3, SYNC_ENDS = 4, ANSWERED = 5 };
@@ -49,9 +50,15 @@ static int file_of(int descriptor) {
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 static void record_answer(int descriptor, const void *bytes, size_t length) {
   if (length > 12 && memcmp(bytes, "HTTP/1.1 200", 12) == 0 && file_of(descriptor) == SOCKET)
-    record(ANSWERED, SOCKET, 0, bytes, length > 1024 ? 1024 : (uint32_t)length);
+    record(ANSWERED, SOCKET, now_ms(), bytes, length > 1024 ? 1024 : (uint32_t)length);
 }
 
 static ssize_t write_at(const char *name, int descriptor, const void *bytes, size_t length, off_t offset) {

@@ -51,8 +51,8 @@ const deadlineMs = 10_000;
 export async function crashReplicas(scope: Scope, options: CrashOptions): Promise<CrashSummary> {
   const { replicas, clients: count, chance } = options;
   const group = await ReplicaGroup.start(scope, replicas);
-  const rich = Array.from({ length: 3 }, () => createCustomer(group.accounts));
-  const poor = createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
+  const rich = await Promise.all(await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts))));
+  const poor = await createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
   const load = { url: group.nginx.url, chance };
   const clients = new PayingClients({ ...load, clients: count, customers: rich, pauseMs: 10 });
   const poorClients = new PayingClients({ ...load, clients: 4, customers: [poor], pauseMs: 250, onlySearches: true });
@@ -91,7 +91,8 @@ class Crashes {
   /** Waits until refused requests that were charged are refunded. */
   async refundsArePosted(): Promise<void> {
     const { accounts } = this.group;
-    const isPosted = async (): Promise<boolean> => compareWithLedger(accounts, this.outcomes).differences.length === 0;
+    const isPosted = async (): Promise<boolean> =>
+      (await compareWithLedger(accounts, this.outcomes)).differences.length === 0;
     // Differences that stay are reported in the end.
     await eventually("refunds are posted", isPosted).catch(() => undefined);
   }
@@ -122,7 +123,7 @@ class Crashes {
       if (status !== 200) await pause(1_000);
     }
     const answered = this.outcomes.filter((outcome) => outcome.customer === customer && outcome.status === 200).length;
-    const { balanceMicros } = inAccountsFile(this.group.accounts, (database) =>
+    const { balanceMicros } = await inAccountsFile(this.group.accounts, (database) =>
       getAccount(database, customer.accountId, new Date().toISOString().slice(0, 7)),
     );
     assert.equal(balanceMicros, 0);
@@ -131,7 +132,7 @@ class Crashes {
 
   async summary(): Promise<CrashSummary> {
     const { outcomes, lostMax, slowestRefusalMs } = this;
-    const { differences, unanswered } = compareWithLedger(this.group.accounts, outcomes);
+    const { differences, unanswered } = await compareWithLedger(this.group.accounts, outcomes);
     assert.deepEqual(differences, []);
     const count = (isCounted: (outcome: RequestOutcome) => boolean): number => outcomes.filter(isCounted).length;
     const lost = count(isLost);

@@ -116,10 +116,13 @@ export interface LedgerComparison {
 }
 
 /** Compares outcomes with the ledger: each answer is charged once, and nothing that was refused. Fails if the ledger's audit does. */
-export function compareWithLedger(location: string, outcomes: readonly RequestOutcome[]): LedgerComparison {
-  const [faults, rows] = inAccountsFile(location, (database) => [
-    audit(database).faults,
-    database.all(
+export async function compareWithLedger(
+  location: string,
+  outcomes: readonly RequestOutcome[],
+): Promise<LedgerComparison> {
+  const [faults, rows] = await inAccountsFile(location, async (database) => [
+    (await audit(database)).faults,
+    await database.all(
       sql`SELECT entry_id, account_id, kind, micros, reference FROM entries WHERE kind IN ('charge', 'adjustment')`,
     ),
   ]);

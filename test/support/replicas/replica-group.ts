@@ -44,14 +44,16 @@ export class ReplicaGroup {
   /** Starts everything, until the scope ends. */
   static async start(scope: Scope, replicas: number): Promise<ReplicaGroup> {
     const postgres = await PostgresServer.start(scope);
-    const accounts = emptySchemaOn(postgres);
-    createAccounts(accounts, { busyMs: 5000 }).close();
+    const accounts = await emptySchemaOn(postgres);
+    await (await createAccounts(accounts, { busyMs: 5000 })).close();
     const { lake: source } = await createLake(scope, samplePath, { day: firstDay });
     const lakes = { source, copy: join(await temporaryFolder(scope), "copy") };
     await createTestFollower(source, lakes.copy).follow();
     const services = await Promise.all(
-      Array.from({ length: replicas }, (_, index) =>
-        startReplica(scope, { accounts, lake: lakes.copy, number: index + 1, of: replicas }),
+      await Promise.all(
+        Array.from({ length: replicas }, (_, index) =>
+          startReplica(scope, { accounts, lake: lakes.copy, number: index + 1, of: replicas }),
+        ),
       ),
     );
     const nginx = await startNginx(

@@ -39,19 +39,24 @@ const linkSettings = {
 } as const satisfies SettingRows;
 
 const create = (): Command =>
-  declaredCommand("accounts create", linkSettings).action(async ({ accounts, json, publicUrl, ...input }: CreateValues) => {
-    const { account_id, secret } = await withNewAccountsFile(accounts, (database) =>
-      database.transaction(async (database) => {
-        const { accountId } = await applyChange(database, "accounts create", input, commandAuthor());
-        const link = { accountId, kind: "invitation" } as const;
-        return { account_id: accountId, secret: await applyChange(database, "accounts invite", link, commandAuthor()) };
-      }),
-    );
-    const invitation_url = linkUrl(publicUrl, "invitation", secret);
-    printResult({ account_id, invitation_url }, account_id, json);
-    // On standard error, so that a script can take standard output for the id.
-    if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
-  });
+  declaredCommand("accounts create", linkSettings).action(
+    async ({ accounts, json, publicUrl, ...input }: CreateValues) => {
+      const { account_id, secret } = await withNewAccountsFile(accounts, (database) =>
+        database.transaction(async (database) => {
+          const { accountId } = await applyChange(database, "accounts create", input, commandAuthor());
+          const link = { accountId, kind: "invitation" } as const;
+          return {
+            account_id: accountId,
+            secret: await applyChange(database, "accounts invite", link, commandAuthor()),
+          };
+        }),
+      );
+      const invitation_url = linkUrl(publicUrl, "invitation", secret);
+      printResult({ account_id, invitation_url }, account_id, json);
+      // On standard error, so that a script can take standard output for the id.
+      if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
+    },
+  );
 
 type CreateValues = AccountsFileValues & ChangeInput<"accounts create"> & ValuesOf<typeof linkSettings>;
 
@@ -78,12 +83,16 @@ const invite = (): Command =>
   );
 
 const list = (): Command =>
-  accountsFileCommand("list", "list all accounts, oldest first").action(async ({ accounts, json }: AccountsFileValues) => {
-    printRows(
-      await withAccountsFile(accounts, async (database) => (await listAccounts(database, monthOf(Date.now()))).map(accountRow)),
-      json,
-    );
-  });
+  accountsFileCommand("list", "list all accounts, oldest first").action(
+    async ({ accounts, json }: AccountsFileValues) => {
+      printRows(
+        await withAccountsFile(accounts, async (database) =>
+          (await listAccounts(database, monthOf(Date.now()))).map(accountRow),
+        ),
+        json,
+      );
+    },
+  );
 
 const show = (): Command =>
   accountCommand("show", "show the status, balance, spending and limits of an account").action(

@@ -22,7 +22,9 @@ export const ledgerCommand = (): Command =>
 const backup = (): Command =>
   accountsFileCommand("backup", "copy the accounts file in a consistent state and audit the copy")
     .addArgument(new Argument("<file>", "path of the backup; the file must not exist").argParser(pathParser))
-    .action(async (file: string, { accounts, json }: AccountsFileValues) => printAudit(file, await backUp(accounts, file), json));
+    .action(async (file: string, { accounts, json }: AccountsFileValues) =>
+      printAudit(file, await backUp(accounts, file), json),
+    );
 
 const restoreSettings = {
   discard: { flags: "--discard", help: "discard entries, revocations and changes that the backup lacks" },
@@ -35,12 +37,14 @@ const restoreBackup = (): Command =>
     restoreSettings,
   )
     .addArgument(new Argument("<file>", "path of the backup").argParser(pathParser))
-    .action(async (file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
-      const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
-      const { audit: restored, previousFile } = await restore(accounts, file, { stamp, discard });
-      if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
-      printAudit(accounts, restored, json);
-    });
+    .action(
+      async (file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
+        const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+        const { audit: restored, previousFile } = await restore(accounts, file, { stamp, discard });
+        if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
+        printAudit(accounts, restored, json);
+      },
+    );
 
 const copySettings = sharedSettings("json");
 
