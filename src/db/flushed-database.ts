@@ -78,7 +78,8 @@ export class FlushedDatabase implements SqlDatabase {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    await this.log.flush().catch(this.options.onError);
+    // A file on a disk that hangs is not closed: that would block the thread.
+    await this.log.flush();
     await this.database.close();
     this.options.onClose?.();
   }

@@ -13,6 +13,7 @@ export class LogFlusher {
   /** The flush that has not begun, which further callers share. */
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
+  private startedAtMs = 0;
   private timer: NodeJS.Timeout | undefined;
   /** When the oldest commit was noted that no flush has begun for, and the oldest that is being flushed. */
   private notedAtMs: number | undefined;
@@ -24,11 +25,13 @@ export class LogFlusher {
     private readonly onError: (thrown: unknown) => void,
   ) {}
 
-  /** Flushes what was committed before the call. Rejects after some seconds. */
+  /** Flushes what was committed before the call. Rejects after some seconds, and at once while an earlier flush takes longer than that. */
   async flush(): Promise<void> {
     const next = this.next ?? this.begin();
     this.next = next;
     const error = new Error("The disk is too slow.");
+    next.catch(() => undefined);
+    if (this.running !== undefined && performance.now() - this.startedAtMs > stalledMs) throw error;
     await withTimeLimit({ ms: stalledMs, error }, (signal) => orAborted(signal, next));
   }
 
@@ -52,6 +55,7 @@ export class LogFlusher {
     this.timer = undefined;
     this.flushingSinceMs = this.notedAtMs;
     this.notedAtMs = undefined;
+    this.startedAtMs = performance.now();
     this.running = this.sync();
     try {
       await this.running;

@@ -94,6 +94,8 @@ class PostgresDatabase implements SqlDatabase {
       lock_timeout: busyMs,
       idle_in_transaction_session_timeout: idleMs,
       onConnect: async (client) => {
+        // Without a listener, a connection that is lost while it is in use would end the process, not only fail the statement.
+        client.on("error", () => undefined);
         await client.query(
           `SELECT ${settings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
         );

@@ -61,7 +61,7 @@ testOnBothEngines("accounts of another version are refused with both versions an
     await setVersion(version);
     const message = `${withoutPassword(path)}: Unsupported accounts version ${version}: expected ${accountsVersion}. Use the release of carquet that created these accounts, or create new ones at another location.`;
     for (const open of [openAccounts, createAccounts, openAccountsToRead])
-      assert.throws(() => open(path, { busyMs: 1000 }), { name: "UserError", message });
+      await assert.rejects(open(path, { busyMs: 1000 }), { name: "UserError", message });
     await assert.rejects(() => copyAccounts(path, join("none", "copy.db")), { message });
     const { code, err } = await carquetHere(["accounts", "list", "--accounts", path]);
     assert.deepEqual([code, err], [1, `carquet: ${message}\n`]);

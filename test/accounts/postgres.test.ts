@@ -7,7 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { accountTables } from "../../src/accounts/storage/account-tables.ts";
 import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
@@ -53,12 +54,6 @@ const chargesIn = (location: string): Promise<readonly string[]> =>
     (await database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`)).map((row) => textIn(row, "entry_id")),
   );
 
-/** Waits for the transaction of another connection: that of a charge is then the next one. */
-const usesAreRecorded = (location: string): Promise<void> =>
-  eventually("the use of the key is recorded", async () =>
-    inAccountsFile(location, async (database) => (await database.all(sql`SELECT key_id FROM key_uses`)).length > 0),
-  );
-
 stopServerAtEnd();
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
@@ -101,47 +96,72 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     );
   });
 
-  for (const [moment, outcome] of [
-    ["after the commit", "charged"],
-    ["before the commit", "metering_unavailable"],
-  ] as const satisfies readonly (readonly [LossMoment, string])[])
-    test(`a charge whose connection is lost ${moment} is ${outcome}, once`, async (t) => {
+  for (const moment of ["before the commit", "after the commit"] as const satisfies readonly LossMoment[])
+    test(`a charge whose connection is lost ${moment} is posted again, and charged once`, async (t) => {
       const server = await PostgresServer.start(t);
       const proxy = await PostgresProxy.start(t, server.folder);
       const direct = await emptySchemaOn(server);
-      const location = direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`);
-      const accounts = await openService(t, location);
+      const accounts = await openService(t, direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`));
       const { key } = await createCustomer(direct, { usd: "1" });
       assert.equal(await pay(accounts, key, "first"), "charged");
-      await usesAreRecorded(direct);
-      proxy.loseNext(moment);
-      assert.equal(await pay(accounts, key, "second"), outcome);
-      await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
-      const expected = outcome === "charged" ? ["first", "second", "third"] : ["first", "third"];
-      assert.deepEqual(await chargesIn(direct), expected);
+      proxy.loseNext(moment, "second");
+      assert.equal(await pay(accounts, key, "second"), "charged");
+      assert.equal(await pay(accounts, key, "third"), "charged");
+      assert.deepEqual(await chargesIn(direct), ["first", "second", "third"]);
     });
 
-  test("a charge whose outcome is unknown for 5 s is refused, and refunded when it is known", {
+  test("a charge whose outcome stays unknown is refused, and reported with its account, amount and reference", {
     skip: skipInShortRun,
   }, async (t) => {
     const server = await PostgresServer.start(t);
     const proxy = await PostgresProxy.start(t, server.folder);
     const direct = await emptySchemaOn(server);
-    const accounts = await openService(t, direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`));
+    const undecided: object[] = [];
+    const accounts = await Accounts.open(direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`), {
+      clock: systemClock,
+      onUndecided: (charge) => undecided.push(adjustmentOf(charge)),
+    });
+    onScopeEnd(t, () => accounts.close());
     const { key, accountId } = await createCustomer(direct, { usd: "1" });
     assert.equal(await pay(accounts, key, "first"), "charged");
-    await usesAreRecorded(direct);
-    proxy.loseNext("after the commit", true);
+    proxy.loseNext("after the commit", "second", true);
     assert.equal(await pay(accounts, key, "second"), "metering_unavailable");
-    assert.deepEqual(await chargesIn(direct), ["first", "second"]);
+    assert.deepEqual(undecided, [{ account: accountId, usd: "0.002", reference: "refund_second" }]);
     proxy.accept();
-    const references = (): Promise<readonly unknown[]> =>
-      inAccountsFile(direct, async (database) =>
-        (await listEntries(database, accountId)).map(({ reference }) => reference),
-      );
-    await eventually("refunded", async () => (await references()).includes("refund_second"));
     await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
     assert.deepEqual((await inAccountsFile(direct, audit)).faults, []);
+  });
+
+  test("clients of two replicas have the limits of one, of their account, in the database", async (t) => {
+    const location = await temporaryAccounts(t, "PostgreSQL");
+    const { key } = await createCustomer(location, { tier: 1, override: null });
+    const replicas = [await openService(t, location), await openService(t, location)];
+    const identities = await Promise.all(replicas.map((replica) => replica.identify(key, "192.0.2.1")));
+    const count = async (index: number): Promise<string> => {
+      const replica = replicas[index % 2];
+      const identity = identities[index % 2];
+      assert.ok(replica && identity);
+      return replica.countRequest(identity).then(
+        () => "counted",
+        (thrown: unknown) => (thrown instanceof Refusal ? thrown.code : String(thrown)),
+      );
+    };
+    const outcomes = await Promise.all(Array.from({ length: 60 }, (_, index) => count(index)));
+    assert.equal(outcomes.filter((outcome) => outcome === "counted").length, 20);
+    assert.equal(outcomes.filter((outcome) => outcome === "rate_limit_exceeded").length, 40);
+    for (const [index, replica] of replicas.entries()) {
+      const identity = identities[index];
+      assert.ok(identity);
+      await assert.rejects(replica.countRequest(identity), (thrown: unknown) => {
+        assert.ok(thrown instanceof Refusal && thrown.code === "rate_limit_exceeded");
+        assert.ok(thrown.retryAfter !== undefined && thrown.retryAfter >= 1 && thrown.retryAfter <= 11);
+        return true;
+      });
+      assert.deepEqual(replica.limits(identity).remaining, { per10s: 0, per60s: 40 });
+    }
+    await replicas[0]?.countUncharged(identities[0] ?? assert.fail(), 50);
+    assert.equal(await count(1), "rate_limit_exceeded");
+    assert.equal(replicas[1]?.limits(identities[1] ?? assert.fail()).remaining.per60s, 0);
   });
 
   test("commands and revocations reach every replica within a second, and a stopped server is reported", async (t) => {

@@ -57,18 +57,6 @@ describe("the compose file and the manifests", () => {
     for (const program of programs) assert.ok(settingsOf(program).size > 0);
   });
 
-  test("number as many replicas as they start", () => {
-    const replicas = servers.filter(({ location }) => location.startsWith("compose"));
-    assert.deepEqual(
-      replicas.map(({ args }) => args[args.indexOf("--replica") + 1]),
-      replicas.map((_, index) => `${index + 1}/${replicas.length}`),
-    );
-    const set = manifests.find(({ kind }) => kind === "StatefulSet");
-    const [replica] = servers.flatMap(({ environment }) => environment.CARQUET_REPLICA ?? []);
-    assert.equal(replica, `$(ORDINAL)/${set?.spec.replicas}`);
-    assert.equal(set?.spec.ordinals?.start, 1);
-  });
-
   test("name the ports, paths, user and version of the image", () => {
     const { version } = JSON.parse(projectText("package.json"));
     const folders = instructions.flatMap(({ text: words }) => /install -d (.*?) &&/.exec(words)?.[1]?.split(" ") ?? []);

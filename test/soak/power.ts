@@ -9,7 +9,8 @@ import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
-  describe: "a loss of power at any moment keeps every answered charge but those of 100 ms; with --charge-flush=each, all",
+  describe:
+    "a loss of power at any moment keeps every answered charge but those of 100 ms; with --charge-flush=each, all",
   draws: 400,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {

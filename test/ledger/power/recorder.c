@@ -1,5 +1,5 @@
 /* Library that is preloaded into a service. Records, in order, the service's writes to its accounts file, the syncs that the disk has
-   confirmed, and the answers that it sends. Each record is a header of 16 bytes followed by its bytes; see recording.ts. */
+   confirmed, and the answers that it sends. While the file POWER_HANG exists, syncs wait. Each record is a header of 16 bytes followed by its bytes; see recording.ts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -100,6 +100,8 @@ int ftruncate64(int descriptor, off_t length) { return truncate_file("ftruncate6
 static int sync_file(const char *name, int descriptor) {
   int file = file_of(descriptor);
   int is_ours = file == DATABASE || file == WAL || file == FOLDER;
+  const char *hang = getenv("POWER_HANG");
+  while (is_ours && hang != NULL && access(hang, F_OK) == 0) usleep(10000);
   if (is_ours) record(SYNC_BEGINS, file, 0, NULL, 0);
   int result = ((int (*)(int))real(name))(descriptor);
   if (is_ours && result == 0) record(SYNC_ENDS, file, 0, NULL, 0);

@@ -33,7 +33,7 @@ const files = ["database", "wal", "folder"] as const;
 const headerBytes = 16;
 
 /** Compiles the recorder into a folder; returns its path. */
-async function compileRecorder(folder: string): Promise<string> {
+export async function compileRecorder(folder: string): Promise<string> {
   const recorder = join(folder, "recorder.so");
   const source = projectPath("test/ledger/power/recorder.c");
   await promisify(execFile)("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-o", recorder, source, "-ldl"]);

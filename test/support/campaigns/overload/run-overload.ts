@@ -193,8 +193,8 @@ async function checkProcesses(lake: string, journal: Journal): Promise<void> {
 async function settle(service: KilledService, load: OverloadLoad, journal: Journal): Promise<void> {
   try {
     const isSettled = async (): Promise<boolean> => {
-      const { isLedgerAvailable, ledgerTasks } = await readVitalSigns(service.metricsUrl, load.elapsedSeconds);
-      return isLedgerAvailable && ledgerTasks === 0 && (await reasonsOf(service.url))?.length === 0;
+      const { isLedgerAvailable } = await readVitalSigns(service.metricsUrl, load.elapsedSeconds);
+      return isLedgerAvailable && (await reasonsOf(service.url))?.length === 0;
     };
     await eventually("the service is ready", isSettled, readyMs);
   } catch (thrown) {
