@@ -234,7 +234,7 @@ export class Accounts {
     let isUndecided = false;
     for (let retry = 0; ; retry += 1) {
       try {
-        return await this.store.attempt((database) => postCharge(database, charge));
+        return await this.store.attempt((database) => postCharge(database, charge), "write");
       } catch (thrown) {
         isUndecided ||= isOutcomeUnknown(thrown);
         if (!isUndecided) return refuseUnmetered(thrown);
@@ -260,6 +260,7 @@ export class Accounts {
     const atMs = this.clock.wallMs();
     while (await this.store.attempt((database) => purgeIdempotencyKeys(database, atMs - idempotencyMs)));
     await this.administration.call("purgeExpired", { atMs });
+    await this.requests.purge?.();
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */

@@ -58,17 +58,13 @@ export class FlushedDatabase implements SqlDatabase {
     return this.flushed(this.database.run(statement));
   }
 
-  async post(statement: Sql): Promise<number> {
-    if (this.options.isEachFlushed) return this.run(statement);
-    await this.log.admit();
-    const changed = await this.database.post(statement);
-    this.options.onCommit?.();
-    this.log.note();
-    return changed;
+  post(statement: Sql): Promise<number> {
+    return this.posted(() => this.database.run(statement));
   }
 
-  transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    return this.flushed(this.database.transaction(work));
+  transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted = false): Promise<T> {
+    const commit = (): Promise<T> => this.database.transaction(work);
+    return isPosted ? this.posted(commit) : this.flushed(commit());
   }
 
   reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
@@ -82,6 +78,15 @@ export class FlushedDatabase implements SqlDatabase {
     await this.log.flush();
     await this.database.close();
     this.options.onClose?.();
+  }
+
+  private async posted<T>(commit: () => Promise<T>): Promise<T> {
+    if (this.options.isEachFlushed) return this.flushed(commit());
+    await this.log.admit();
+    const result = await commit();
+    this.options.onCommit?.();
+    this.log.note();
+    return result;
   }
 
   private async flushed<T>(committing: Promise<T>): Promise<T> {

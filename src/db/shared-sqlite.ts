@@ -11,10 +11,13 @@ import { promisify } from "node:util";
 import type { Row } from "../base/json.ts";
 import { classifyFault } from "./engine-faults.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
-import type { Sql } from "./sql.ts";
+import { type Sql, sql } from "./sql.ts";
 import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
 import { type OpenTransaction, SqliteDatabase } from "./sqlite.ts";
 import { SqliteThread } from "./sqlite-thread.ts";
+
+/** How long the opening of a file waits for another process that recovers or closes it. */
+const openMs = 1_000;
 
 /** How often a locked file is tried. */
 const retryMs = 2;
@@ -31,12 +34,11 @@ export interface SharedSqliteOptions {
 
 /** Opens an existing file. Throws a UserError if it is no database. */
 export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOptions): SqlDatabase {
-  if (flush === undefined) return new SharedSqlite(SqliteDatabase.open(path, { busyMs: 0 }), busyMs);
-  const file = new SharedSqlite(
-    SqliteDatabase.open(path, { busyMs: 0, synchronous: "NORMAL" }),
-    busyMs,
-    new SqliteThread(path),
-  );
+  const engine = SqliteDatabase.open(path, { busyMs: openMs, synchronous: flush === undefined ? "FULL" : "NORMAL" });
+  // From now on, none waits within the engine, which blocks the thread.
+  engine.all(sql`PRAGMA busy_timeout = 0`);
+  if (flush === undefined) return new SharedSqlite(engine, busyMs);
+  const file = new SharedSqlite(engine, busyMs, new SqliteThread(path));
   const log = openSync(`${path}-wal`, "r");
   let commits = 0;
   const sync = async (): Promise<void> => {
@@ -110,8 +112,10 @@ class SharedSqlite implements SqlDatabase {
       try {
         return statement();
       } catch (thrown) {
-        deadlineMs ??= performance.now() + this.busyMs;
-        if (classifyFault(thrown) !== "busy" || performance.now() >= deadlineMs) throw thrown;
+        if (classifyFault(thrown) !== "busy") throw thrown;
+        // Only the lock of another process is waited for no longer.
+        if (this.thread?.checkpointing === undefined) deadlineMs ??= performance.now() + this.busyMs;
+        if (performance.now() >= (deadlineMs ?? Number.POSITIVE_INFINITY)) throw thrown;
       }
       await pause(retryMs);
     }

@@ -15,9 +15,10 @@ export interface SqlDatabase {
   post(statement: Sql): Promise<number>;
   /**
    * Runs work in one transaction, on the database that it receives; within another one, in a savepoint of that. Commits it to disk before this resolves,
-   * or rolls it back if it throws. The work waits for nothing but its statements. PostgreSQL may run it again, after a deadlock.
+   * or rolls it back if it throws; if it is posted, resolves as `post` does. The work runs one statement after the other, and waits for nothing else.
+   * PostgreSQL may run it again, after a deadlock.
    */
-  transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T>;
+  transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted?: boolean): Promise<T>;
   /** Runs reading work in one transaction, which sees one state of the database. May be long: a service reads a file in another thread meanwhile. */
   reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T>;
   /** Idempotent. */

@@ -24,6 +24,8 @@ export class SqliteThread implements SqlDatabase {
   private lastReading: Promise<unknown> = Promise.resolve();
   private idleTimer: NodeJS.Timeout | undefined;
   private readings = 0;
+  /** The checkpoint in progress, which may hold the lock of the file. */
+  checkpointing: Promise<unknown> | undefined;
 
   constructor(private readonly path: string) {}
 
@@ -50,12 +52,12 @@ export class SqliteThread implements SqlDatabase {
   reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
     this.readings += 1;
     const result = this.lastReading.then(async () => {
-      await this.all(sql`BEGIN`);
       try {
-        return await work(this);
+        await this.all(sql`BEGIN`);
+        const read = await work(this).finally(() => this.all(sql`COMMIT`));
+        return read;
       } finally {
         this.readings -= 1;
-        await this.all(sql`COMMIT`);
       }
     });
     this.lastReading = result.catch(() => undefined);
@@ -63,15 +65,23 @@ export class SqliteThread implements SqlDatabase {
   }
 
   /** Writes what is in the log to the file, and starts the log again if it has become long. */
-  async checkpoint(): Promise<void> {
-    await this.request("checkpoint");
+  checkpoint(): Promise<unknown> {
+    this.checkpointing ??= this.request("checkpoint").finally(() => {
+      this.checkpointing = undefined;
+    });
+    return this.checkpointing;
   }
 
   async close(): Promise<void> {
     clearTimeout(this.idleTimer);
+    this.idleTimer = undefined;
     const { worker } = this;
     this.worker = undefined;
-    await worker?.terminate();
+    if (worker === undefined) return;
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    worker.ref();
+    worker.postMessage("close" satisfies ThreadRequest);
+    await exited;
   }
 
   private request(request: ThreadRequest): Promise<readonly Row[]> {
@@ -94,7 +104,8 @@ export class SqliteThread implements SqlDatabase {
       this.idleTimer.refresh();
     });
     const fail = (error: Error): void => {
-      if (this.worker === worker) this.worker = undefined;
+      if (this.worker !== worker) return;
+      this.worker = undefined;
       for (const { reject } of this.waiting.splice(0)) reject(error);
     };
     worker.on("error", fail);
@@ -103,8 +114,7 @@ export class SqliteThread implements SqlDatabase {
   }
 
   private endIdle(): void {
-    if (this.waiting.length + this.readings > 0) return;
-    this.idleTimer = undefined;
-    void this.close();
+    if (this.waiting.length + this.readings === 0) void this.close();
+    else this.idleTimer?.refresh();
   }
 }

@@ -54,7 +54,7 @@ export async function postCharge(
       await transaction.run(insertOf(charge));
       await useIdempotencyKey(transaction, accountId, request, charge);
       return undefined;
-    });
+    }, true);
   } catch (thrown) {
     if (classifyFault(thrown) !== "constraint") throw thrown;
     if (await isPosted(database, charge.chargeId)) return undefined;

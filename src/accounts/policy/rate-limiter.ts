@@ -42,6 +42,8 @@ export interface RequestCounter {
   /** Returns how many requests the current windows still allow. */
   remaining(accountId: string, limits: RateLimits): RateLimits;
   readonly refusals: Refusals;
+  /** Forgets the requests that have left the windows. */
+  purge?(): Promise<unknown>;
 }
 
 /** Refuses with `rate_limit_exceeded` a request that exceeds a limit. */

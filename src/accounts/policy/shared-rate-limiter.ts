@@ -44,6 +44,12 @@ export class SharedRateLimiter implements RequestCounter {
     };
   }
 
+  purge(): Promise<unknown> {
+    return this.store.use((database) =>
+      database.run(sql`DELETE FROM carquet_requests WHERE slot < (extract(epoch FROM now()) - 61) * 10`),
+    );
+  }
+
   private async countRequests(
     accountId: string,
     requests: number,

@@ -85,14 +85,14 @@ export class ServiceAccounts {
     }
   }
 
-  /** Works on the accounts. Throws what the work throws. */
-  async attempt<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+  /** Works on the accounts. Throws what the work throws. A `write` that succeeds proves that they are available. */
+  async attempt<T>(work: (database: SqlDatabase) => Promise<T>, kind: "read" | "write" = "read"): Promise<T> {
     try {
       if (this.isClosed) throw new Error("The accounts are closed.");
       const working = work(this.openedNow() ?? (await this.openAgain()));
       this.running.add(working);
       const result = await working.finally(() => this.running.delete(working));
-      if (this.isDown) this.setAvailability(undefined);
+      if (this.isDown && kind === "write") this.setAvailability(undefined);
       return result;
     } catch (thrown) {
       if (!isRefusal(thrown)) await this.onFault(thrown);
@@ -160,7 +160,7 @@ export class ServiceAccounts {
 
   private probe(): void {
     this.probeTimer = undefined;
-    if (this.isDown) this.attempt(assertWritable).catch(() => undefined);
+    if (this.isDown) this.attempt(assertWritable, "write").catch(() => undefined);
   }
 }
 
