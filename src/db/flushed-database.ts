@@ -2,11 +2,10 @@
  * A database of a service, which commits without a wait for the disk. What it is told to `run` is flushed before that resolves; what it is told to `post` is
  * flushed within 100 ms, or before that resolves if each is.
  */
-import type { Row } from "../base/json.ts";
 import { OutcomeUnknown } from "./engine-faults.ts";
 import { LogFlusher } from "./log-flusher.ts";
 import type { Sql } from "./sql.ts";
-import type { SqlDatabase } from "./sql-database.ts";
+import { SqlDatabase, type SqlReply } from "./sql-database.ts";
 
 export interface FlushOptions {
   /** Whether what is posted is flushed at once. */
@@ -24,7 +23,7 @@ interface LogOptions extends FlushOptions {
   readonly onClose?: () => void;
 }
 
-export class FlushedDatabase implements SqlDatabase {
+export class FlushedDatabase extends SqlDatabase {
   private readonly log: LogFlusher;
   private isClosed = false;
 
@@ -33,6 +32,7 @@ export class FlushedDatabase implements SqlDatabase {
     private readonly database: SqlDatabase,
     private readonly options: LogOptions,
   ) {
+    super();
     const sync = async (): Promise<void> => {
       const startedAtMs = performance.now();
       await options.sync();
@@ -45,20 +45,13 @@ export class FlushedDatabase implements SqlDatabase {
     return this.database.dialect;
   }
 
-  all(query: Sql): Promise<readonly Row[]> {
-    return this.database.all(query);
+  protected async execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
+    // A query that changes something may be on disk later.
+    if (kind === "query") return { rows: await this.database.all(statement), count: 0 };
+    return { rows: [], count: await this.flushed(this.database.run(statement)) };
   }
 
-  /** Runs a query, or a statement that returns a row, which may be on disk later. */
-  one(query: Sql): Promise<Row | undefined> {
-    return this.database.one(query);
-  }
-
-  run(statement: Sql): Promise<number> {
-    return this.flushed(this.database.run(statement));
-  }
-
-  post(statement: Sql): Promise<number> {
+  override post(statement: Sql): Promise<number> {
     return this.posted(() => this.database.run(statement));
   }
 

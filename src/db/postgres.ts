@@ -7,7 +7,7 @@ import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
 import { type Sql, sql, type Value } from "./sql.ts";
-import { postgresDialect, type SqlDatabase, scalarOf } from "./sql-database.ts";
+import { postgresDialect, SqlDatabase, type SqlReply, scalarOf } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
@@ -68,7 +68,7 @@ export async function openPostgres(url: string, { flush, ...options }: PostgresO
 const types = new pg.TypeOverrides();
 for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
 
-class PostgresDatabase implements SqlDatabase {
+class PostgresDatabase extends SqlDatabase {
   readonly dialect = postgresDialect;
   private readonly pool: pg.Pool;
   private isClosed = false;
@@ -79,6 +79,7 @@ class PostgresDatabase implements SqlDatabase {
     synchronousCommit: "on" | "off",
     { busyMs, idleMs = defaultIdleMs, replyMs = 0 }: PostgresOptions,
   ) {
+    super();
     const settings = Object.entries({ ...keepAlive, synchronous_commit: synchronousCommit });
     this.pool = new pg.Pool({
       connectionString: url,
@@ -105,20 +106,8 @@ class PostgresDatabase implements SqlDatabase {
     this.pool.on("error", () => undefined);
   }
 
-  async all(query: Sql): Promise<readonly Row[]> {
-    return (await this.query(query)).rows;
-  }
-
-  async one(query: Sql): Promise<Row | undefined> {
-    return (await this.query(query)).rows[0];
-  }
-
-  async run(statement: Sql): Promise<number> {
-    return (await this.query(statement)).count;
-  }
-
-  post(statement: Sql): Promise<number> {
-    return this.run(statement);
+  protected execute(statement: Sql): Promise<SqlReply> {
+    return repeatTransient(() => this.withClient((client) => executePrepared(client, statement)));
   }
 
   transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
@@ -132,7 +121,7 @@ class PostgresDatabase implements SqlDatabase {
   /** Writes to disk what is committed: the server's log up to the commit of a transaction that has an id. */
   async flush(): Promise<void> {
     const text = "BEGIN; SET LOCAL synchronous_commit = on; SELECT txid_current(); COMMIT";
-    await this.withClient((client) => execute(client, text));
+    await this.withClient((client) => executeText(client, text));
   }
 
   async close(): Promise<void> {
@@ -141,16 +130,12 @@ class PostgresDatabase implements SqlDatabase {
     await this.pool.end();
   }
 
-  private query(statement: Sql): Promise<Reply> {
-    return repeatTransient(() => this.withClient((client) => executePrepared(client, statement)));
-  }
-
   private within<T>(begin: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
     return repeatTransient(() =>
       this.withClient(async (client) => {
-        await execute(client, begin);
+        await executeText(client, begin);
         const result = await rollingBack(client, "ROLLBACK", () => work(new WithinTransaction(client)));
-        const { command } = await execute(client, "COMMIT");
+        const { command } = await executeText(client, "COMMIT");
         if (command !== "COMMIT")
           throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
         return result;
@@ -177,31 +162,21 @@ class PostgresDatabase implements SqlDatabase {
 }
 
 /** A connection within a transaction, for the work of that. */
-class WithinTransaction implements SqlDatabase {
+class WithinTransaction extends SqlDatabase {
   readonly dialect = postgresDialect;
 
-  constructor(private readonly client: pg.PoolClient) {}
-
-  async all(query: Sql): Promise<readonly Row[]> {
-    return (await executePrepared(this.client, query)).rows;
+  constructor(private readonly client: pg.PoolClient) {
+    super();
   }
 
-  async one(query: Sql): Promise<Row | undefined> {
-    return (await this.all(query))[0];
-  }
-
-  async run(statement: Sql): Promise<number> {
-    return (await executePrepared(this.client, statement)).count;
-  }
-
-  post(statement: Sql): Promise<number> {
-    return this.run(statement);
+  protected execute(statement: Sql): Promise<SqlReply> {
+    return executePrepared(this.client, statement);
   }
 
   async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    await execute(this.client, "SAVEPOINT part");
+    await executeText(this.client, "SAVEPOINT part");
     const result = await rollingBack(this.client, "ROLLBACK TO part; RELEASE part", () => work(this));
-    await execute(this.client, "RELEASE part");
+    await executeText(this.client, "RELEASE part");
     return result;
   }
 
@@ -217,14 +192,12 @@ async function rollingBack<T>(client: pg.PoolClient, rollback: string, work: () 
   try {
     return await work();
   } catch (thrown) {
-    if (!(thrown instanceof PostgresFault && thrown.isConnectionLost)) await execute(client, rollback);
+    if (!(thrown instanceof PostgresFault && thrown.isConnectionLost)) await executeText(client, rollback);
     throw thrown;
   }
 }
 
-interface Reply {
-  readonly rows: readonly Row[];
-  readonly count: number;
+interface Reply extends SqlReply {
   readonly command: string;
 }
 
@@ -234,11 +207,11 @@ const names = new Map<string, string>();
 function executePrepared(client: pg.PoolClient, { text, values }: Sql): Promise<Reply> {
   const name = names.get(text) ?? `s${names.size + 1}`;
   names.set(text, name);
-  return execute(client, { name, text, values: values.map(parameterOf) });
+  return executeText(client, { name, text, values: values.map(parameterOf) });
 }
 
 /** Runs a text of one or more statements; returns the result of the last. Throws a PostgresFault. */
-async function execute(client: pg.PoolClient, query: string | pg.QueryConfig): Promise<Reply> {
+async function executeText(client: pg.PoolClient, query: string | pg.QueryConfig): Promise<Reply> {
   try {
     const reply = await client.query<Row>(query);
     // The declared type does not know that a text of several statements has a result for each.

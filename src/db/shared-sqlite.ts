@@ -8,11 +8,10 @@
 import { close as closeDescriptor, fdatasync, openSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Row } from "../base/json.ts";
 import { classifyFault } from "./engine-faults.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
 import { type Sql, sql } from "./sql.ts";
-import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
+import { SqlDatabase, type SqlReply, sqliteDialect } from "./sql-database.ts";
 import { type OpenTransaction, SqliteDatabase } from "./sqlite.ts";
 import { SqliteThread } from "./sqlite-thread.ts";
 
@@ -60,7 +59,7 @@ export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOp
 /** Opens a file that only this process reads, such as a backup. */
 export const openSqliteToRead = (path: string): SqlDatabase => new SharedSqlite(SqliteDatabase.openToRead(path), 0);
 
-class SharedSqlite implements SqlDatabase {
+class SharedSqlite extends SqlDatabase {
   readonly dialect = sqliteDialect;
   /** Settles when the transaction in progress has ended. */
   private inProgress: Promise<void> | undefined;
@@ -69,22 +68,12 @@ class SharedSqlite implements SqlDatabase {
     private readonly file: SqliteDatabase,
     private readonly busyMs: number,
     private readonly thread?: SqliteThread,
-  ) {}
-
-  all(query: Sql): Promise<readonly Row[]> {
-    return this.attempt(() => this.file.all(query));
+  ) {
+    super();
   }
 
-  one(query: Sql): Promise<Row | undefined> {
-    return this.attempt(() => this.file.one(query));
-  }
-
-  run(statement: Sql): Promise<number> {
-    return this.attempt(() => this.file.run(statement));
-  }
-
-  post(statement: Sql): Promise<number> {
-    return this.run(statement);
+  protected execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
+    return this.attempt(() => executeOn(this.file, statement, kind));
   }
 
   transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
@@ -154,26 +143,20 @@ async function runIn<T>(
   }
 }
 
+function executeOn(file: SqliteDatabase, statement: Sql, kind: "query" | "change"): SqlReply {
+  return kind === "query" ? { rows: file.all(statement), count: 0 } : { rows: [], count: file.run(statement) };
+}
+
 /** The file within a transaction, for the work of that. */
-class WithinTransaction implements SqlDatabase {
+class WithinTransaction extends SqlDatabase {
   readonly dialect = sqliteDialect;
 
-  constructor(private readonly file: SqliteDatabase) {}
-
-  async all(query: Sql): Promise<readonly Row[]> {
-    return this.file.all(query);
+  constructor(private readonly file: SqliteDatabase) {
+    super();
   }
 
-  async one(query: Sql): Promise<Row | undefined> {
-    return this.file.one(query);
-  }
-
-  async run(statement: Sql): Promise<number> {
-    return this.file.run(statement);
-  }
-
-  post(statement: Sql): Promise<number> {
-    return this.run(statement);
+  protected async execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
+    return executeOn(this.file, statement, kind);
   }
 
   async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {

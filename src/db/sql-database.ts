@@ -5,24 +5,48 @@
 import type { Row } from "../base/json.ts";
 import { InvalidValue, ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
 
-export interface SqlDatabase {
-  readonly dialect: SqlDialect;
-  all(query: Sql): Promise<readonly Row[]>;
-  one(query: Sql): Promise<Row | undefined>;
-  /** Runs a statement; resolves when it is on disk, with how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
-  run(statement: Sql): Promise<number>;
-  /** Runs a statement like `run`. A database that flushes its log at intervals resolves before it is on disk. */
-  post(statement: Sql): Promise<number>;
+/** The rows of a query, or how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
+export interface SqlReply {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+export abstract class SqlDatabase {
+  abstract readonly dialect: SqlDialect;
+
+  /** Runs a query for its rows, or a statement for the number of rows that it changes. */
+  protected abstract execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply>;
+
   /**
    * Runs work in one transaction, on the database that it receives; within another one, in a savepoint of that. Commits it to disk before this resolves,
    * or rolls it back if it throws; if it is posted, resolves as `post` does. The work runs one statement after the other, and waits for nothing else.
    * PostgreSQL may run it again, after a deadlock.
    */
-  transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted?: boolean): Promise<T>;
+  abstract transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted?: boolean): Promise<T>;
+
   /** Runs reading work in one transaction, which sees one state of the database. May be long: a service reads a file in another thread meanwhile. */
-  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T>;
+  abstract reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T>;
+
   /** Idempotent. */
-  close(): Promise<void>;
+  abstract close(): Promise<void>;
+
+  async all(query: Sql): Promise<readonly Row[]> {
+    return (await this.execute(query, "query")).rows;
+  }
+
+  async one(query: Sql): Promise<Row | undefined> {
+    return (await this.execute(query, "query")).rows[0];
+  }
+
+  /** Runs a statement; resolves when it is on disk, with how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
+  async run(statement: Sql): Promise<number> {
+    return (await this.execute(statement, "change")).count;
+  }
+
+  /** Runs a statement like `run`. A database that flushes its log at intervals resolves before it is on disk. */
+  post(statement: Sql): Promise<number> {
+    return this.run(statement);
+  }
 }
 
 /** Runs work on a database, then closes it. */

@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import type { Row } from "../base/json.ts";
 import { startWorker } from "../base/worker-threads.ts";
 import { type Sql, sql } from "./sql.ts";
-import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
+import { SqlDatabase, type SqlReply, sqliteDialect } from "./sql-database.ts";
 import type { ThreadReply, ThreadRequest } from "./sqlite-worker.ts";
 
 const workerModule = new URL("./sqlite-worker.ts", import.meta.url);
@@ -16,7 +16,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-export class SqliteThread implements SqlDatabase {
+export class SqliteThread extends SqlDatabase {
   readonly dialect = sqliteDialect;
   private worker: Worker | undefined;
   /** The requests that are not answered, in their order. */
@@ -27,22 +27,12 @@ export class SqliteThread implements SqlDatabase {
   /** The checkpoint in progress, which may hold the lock of the file. */
   checkpointing: Promise<unknown> | undefined;
 
-  constructor(private readonly path: string) {}
-
-  all(query: Sql): Promise<readonly Row[]> {
-    return this.request({ texts: query.texts, values: query.values });
+  constructor(private readonly path: string) {
+    super();
   }
 
-  async one(query: Sql): Promise<Row | undefined> {
-    return (await this.all(query))[0];
-  }
-
-  run(): Promise<number> {
-    throw new TypeError("A thread that reads was to write.");
-  }
-
-  post(): Promise<number> {
-    return this.run();
+  protected async execute({ texts, values }: Sql): Promise<SqlReply> {
+    return { rows: await this.request({ texts, values }), count: 0 };
   }
 
   transaction<T>(): Promise<T> {
