@@ -9,7 +9,7 @@ import type { ThreadReply, ThreadRequest } from "./sqlite-worker.ts";
 const workerModule = new URL("./sqlite-worker.ts", import.meta.url);
 
 /** How long the thread runs without work. */
-const idleMs = 10_000;
+const idleMs = 60_000;
 
 interface Waiting {
   resolve(rows: readonly Row[]): void;

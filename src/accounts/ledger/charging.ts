@@ -47,14 +47,16 @@ export async function postCharge(
       await database.post(insertOf(charge));
       return undefined;
     }
-    return await database.transaction(async (transaction) => {
+    const post = async (transaction: SqlDatabase): Promise<Repetition | undefined> => {
       await lockAccount(transaction, accountId);
       const repetition = await findRepetition(transaction, accountId, request, atMs);
-      if (repetition !== undefined) return repetition;
+      // The key of a charge that is posted again is its own.
+      if (repetition !== undefined) return (await isPosted(transaction, charge.chargeId)) ? undefined : repetition;
       await transaction.run(insertOf(charge));
       await useIdempotencyKey(transaction, accountId, request, charge);
       return undefined;
-    }, true);
+    };
+    return await database.transaction(post, true);
   } catch (thrown) {
     if (classifyFault(thrown) !== "constraint") throw thrown;
     if (await isPosted(database, charge.chargeId)) return undefined;
