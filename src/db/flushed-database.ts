@@ -20,7 +20,7 @@ interface LogOptions extends FlushOptions {
   /** Writes to disk what is committed. */
   readonly sync: () => Promise<void>;
   readonly onCommit?: () => void;
-  readonly onClose?: () => void;
+  readonly onClose?: () => unknown;
 }
 
 export class FlushedDatabase extends SqlDatabase {

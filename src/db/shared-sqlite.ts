@@ -38,9 +38,10 @@ export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOp
   engine.all(sql`PRAGMA busy_timeout = 0`);
   if (flush === undefined) return new SharedSqlite(engine, busyMs);
   const file = new SharedSqlite(engine, busyMs, new SqliteThread(path));
-  const log = openSync(`${path}-wal`, "r");
+  let log: number | undefined;
   let commits = 0;
   const sync = async (): Promise<void> => {
+    log ??= openSync(`${path}-wal`, "r");
     await promisify(fdatasync)(log);
     if (commits < checkpointCommits) return;
     commits = 0;
@@ -52,7 +53,7 @@ export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOp
     onCommit: () => {
       commits += 1;
     },
-    onClose: () => closeDescriptor(log),
+    onClose: () => log !== undefined && closeDescriptor(log),
   });
 }
 
