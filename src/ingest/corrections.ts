@@ -6,11 +6,13 @@
  * An ingest claims the corrections of a day by moving them to `correcting/<day>/`, so that a file that comes meanwhile waits for the next one. After a
  * kill, the next ingest repeats the replay. A correction that cannot be ingested is moved to `refused/`, and the lake stays as it was.
  */
+
 import { existsSync } from "node:fs";
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
 import { createFolder, isNotFound, moveFile } from "../base/files.ts";
+import { ownValue } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
 import { currentManifest, type Manifest } from "../lake/manifest.ts";
@@ -163,7 +165,8 @@ async function replayOf(
   options: CorrectionOptions,
 ): Promise<Replay> {
   const published = await currentManifest(lake);
-  if (published?.days[day] === undefined) throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
+  if (published === undefined || ownValue(published.days, day) === undefined)
+    throw new UserError(`The lake has no day ${day}: expected an ingested day.`);
   const from = await replayStart(lake, published, day);
   const deliveries: Delivery[] = [];
   for (const one of Object.keys(published.days).sort()) {

@@ -8,7 +8,6 @@ import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
 import { signInPage } from "./account/sign-in/sign-in-page.tsx";
 import { addBuildRoutes } from "./build/build-routes.tsx";
 import { carPage } from "./car/car-page.tsx";
-import { valuePage } from "./car/value-page.tsx";
 import { dealersPage } from "./lot/dealers-page.tsx";
 import { chooseLot, lotPage } from "./lot/lot-page.tsx";
 import { marketFile, marketPage } from "./market/market-page.tsx";
@@ -18,12 +17,10 @@ import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
 import { visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
-import { exportFile, exportStatusPage, startExport, stopExport } from "./shop/export-pages.tsx";
+import { sendExport } from "./shop/export.tsx";
 import { lookUpPage } from "./shop/find-page.tsx";
 import { frontDoor } from "./shop/front-door.tsx";
 import { shopPage } from "./shop/shop-page.tsx";
-import { valuesPage } from "./shop/values-page.tsx";
-import { VisitorExports } from "./shop/visitor-exports.ts";
 import { wordSuggestions } from "./shop/word-suggestions.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
@@ -49,7 +46,10 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
 /** The addresses of former pages, and where they lead. */
 const redirects: readonly (readonly [from: string, to: string])[] = [
   ["/compare", "/shop?view=table"],
+  ["/value", "/docs/findComparables"],
   ["/export", "/shop?view=table"],
+  ["/values/:facet", "/shop"],
+  ["/docs/search", "/find"],
   ...accountRedirects,
 ];
 
@@ -70,20 +70,14 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
   add("/", frontDoor(services));
   add("/shop", shopPage(services));
-  add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", carPage(services));
-  add("/value", valuePage(services));
   add("/dealers", dealersPage);
   add("/dealers/:dealer_id", lotPage);
   router.post("/dealers/:dealer_id", visitorForm(services, chooseLot));
   add("/market", marketPage(services));
   router.get("/market.csv", marketFile(services, "csv"));
   router.get("/market.parquet", marketFile(services, "parquet"));
-  const exports = new VisitorExports(services);
-  router.post("/export", visitorForm(services, startExport(services, exports)));
-  add("/export/:id", exportStatusPage(exports));
-  router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
-  router.get("/export/:id/file", exportFile(services, exports));
+  router.post("/export", visitorForm(services, sendExport(services)));
 }

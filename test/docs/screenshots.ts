@@ -19,12 +19,13 @@ const screenshots: readonly Screenshot[] = [
   {
     name: "explorer-search",
     path: "/shop?inventory_type=used,certified&max_price=40000&value_rating=great,good",
-    height: 680,
+    height: 860,
   },
+  { name: "explorer-front", path: "/", height: 760 },
   { name: "explorer-phone", path: "/shop?make=Toyota", width: 390 },
-  { name: "explorer-charts", path: "/market?show=Toyota&against=Honda" },
-  { name: "dealers", path: "/dealers" },
-  { name: "docs-search", path: "/docs/search-listings", colorScheme: "dark", height: 720 },
+  { name: "explorer-market", path: "/market?show=Toyota&against=Honda" },
+  { name: "explorer-dark", path: "/dealers", colorScheme: "dark" },
+  { name: "docs-operation", path: "/docs/search-listings", height: 720 },
 ];
 
 const size = { width: 1280, height: 860 };

@@ -49,7 +49,7 @@ const dayColumn = (name: string): Column => ({ name, type: { kind: "date" }, isN
 
 /** The columns of the pages of a range's days. */
 const pageFields = vocabulary("searchListings", "fields").filter(
-  (field) => !["default", "features", "options_packages"].includes(field),
+  (field) => !["default", "features", "keywords", "options_packages"].includes(field),
 );
 
 const columnsOf = (names: readonly string[], first: readonly string[]): readonly Column[] => [

@@ -62,7 +62,8 @@ test("metrics count requests by operation and status, statements, charges and th
 
 test("metrics count the operations that pages and tools call, apart from requests", async () => {
   const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
-  for (const path of ["/", "/?sort=none"]) await fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });
+  for (const path of ["/shop?make=Toyota", "/shop?sort=none"])
+    await fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });
   const agent = await connectAgent(fileScope, client.url, client.customer.bearer);
   await agent.call("search_listings", { limit: 3 });
   const metrics = await readMetrics();

@@ -33,8 +33,9 @@ const routes = [
   ),
 ].filter((route) => route.includes("/:") && !route.startsWith("HEAD "));
 
-/** What everybody may read: vehicles, dealers, and the values and days of the market. */
+/** What everybody may read: vehicles, dealers, and the values and days of the market. Any account can choose any dealer as its lot. */
 const isPublic = (route: string): boolean =>
+  route === "POST /dealers/:dealer_id" ||
   /^GET \/(v1\/)?(listings|vins|dealers|values)\/:(listing_id|vin|dealer_id|facet)(\/(comparables|evidence|dealer-fit|fit|listings))?$/.test(
     route,
   );

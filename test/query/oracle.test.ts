@@ -37,7 +37,7 @@ import { serveBothWays } from "../support/implementations.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [lakeSeed, seed] = extentOf([20261136, 20261166], [20261119, 20261119]);
+const [lakeSeed, requestSeed, seed] = extentOf([20261136, 20261149, 20261166], [20261119, 20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
 const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
@@ -90,8 +90,8 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
 
 const [searchCount, facetCount] = extentOf([60, 50], [400, 350]);
 
-const searches = [...randomRequests(inventory, { seed, count: searchCount })];
-const facetRequests = [...randomFacets(inventory, { seed, count: facetCount })];
+const searches = [...randomRequests(inventory, { seed: requestSeed, count: searchCount })];
+const facetRequests = [...randomFacets(inventory, { seed: requestSeed, count: facetCount })];
 
 test("the random requests cover every past day and sold listings", () => {
   for (const day of inventory.snapshots.keys())

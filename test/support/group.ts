@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { beginGroup } from "./scope.ts";
+import { beginFile, beginGroup } from "./scope.ts";
 
 type TestFile = readonly [name: string, load: () => Promise<unknown>];
 
@@ -19,7 +19,8 @@ export async function runGroup(name: string, files: readonly TestFile[]): Promis
     const before = secondsUsed();
     await new Promise<void>((resolve) => {
       void describe(file, async () => {
-        after(() => resolve());
+        const endFile = beginFile();
+        after(() => endFile().finally(resolve));
         await load().catch((error: unknown) =>
           test("the file can be loaded", () => {
             throw error;

@@ -8,9 +8,15 @@ export interface Scope {
   after(work: Cleanup): void;
 }
 
-export const fileScope: Scope = { after: (work) => after(work) };
-
+let fileWorks: Cleanup[] | undefined;
 let groupWorks: Cleanup[] | undefined;
+
+export const fileScope: Scope = {
+  after: (work) => {
+    if (fileWorks === undefined) after(work);
+    else fileWorks.push(work);
+  },
+};
 
 /** Scope of all tests of a process: of the files in a group, or of one file. Files that share something use it while they are loaded. */
 export const groupScope: Scope = {
@@ -25,6 +31,13 @@ export function beginGroup(): void {
   const works: Cleanup[] = [];
   groupWorks = works;
   after(() => cleanUp(works));
+}
+
+/** Begins a file of a group; returns what ends its scope. A hook of the file's suite would be lost when it is added in a nested suite. */
+export function beginFile(): Cleanup {
+  const works: Cleanup[] = [];
+  fileWorks = works;
+  return () => cleanUp(works);
 }
 
 const cleanupsByScope = new WeakMap<Scope, Cleanup[]>();

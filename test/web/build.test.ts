@@ -118,17 +118,20 @@ test("every link of the docs leads to a page and to an anchor of it", async () =
   assert.ok(seen.size > operations.size + guides.length);
 });
 
-test("the search finds operations, parameters, errors and guides, best first", async () => {
-  const found = async (question: string): Promise<readonly string[]> =>
-    captured(await pageText(`/docs/search?q=${encodeURIComponent(question)}`), /<dt><a href="([^"]+)"/g);
-  const first = async (question: string): Promise<string | undefined> => (await found(question))[0];
-  assert.ok((await found("price")).length > 5);
-  assert.equal(await first("search listings"), "/docs/search-listings");
-  assert.equal(await first("max_price"), "/docs/search-listings#param-max_price");
-  assert.equal(await first("missing_scope"), "/docs/errors#missing_scope");
-  assert.equal(await first("first feed"), "/docs/guides/first-feed");
-  assert.match(await pageText("/docs/search?q=zxqv"), /<h1>0 results for “zxqv”<\/h1>/);
-  assert.match(await pageText("/docs/search?q=%3Cimg%3E"), /for “&lt;img>”/);
+test("the question box leads to operations, parameters, errors and guides by their names", async () => {
+  const { cookie } = await signedIn(client);
+  const leadsTo = async (path: string): Promise<string | null> =>
+    (await fetch(`${client.url}${path}`, { headers: { Cookie: cookie }, redirect: "manual" })).headers.get("Location");
+  for (const [words, path] of [
+    ["search listings", "/docs/search-listings"],
+    ["getTrends", "/docs/get-trends"],
+    ["/v1/facets", "/docs/get-facets"],
+    ["max_price", "/docs/search-listings#param-max_price"],
+    ["missing_scope", "/docs/errors#missing_scope"],
+    ["first-feed", "/docs/guides/first-feed"],
+  ] as const)
+    assert.equal(await leadsTo(`/find?q=${encodeURIComponent(words)}`), path, words);
+  assert.equal(await leadsTo("/docs/search?q=max_price"), "/find?q=max_price");
 });
 
 test("examples ask for a listing, a vehicle and a dealer of the service", async () => {
@@ -203,7 +206,7 @@ async function signedIn(of: typeof client) {
   const open = async (path: string) => (await fetch(`${of.url}${path}`, { headers: { Cookie: cookie } })).text();
   const send = async (path: string, page: string, fields: Readonly<Record<string, string>>) =>
     sendForm(of.url, path, { csrf_token: csrfTokenIn(await open(page)), ...fields }, { cookie });
-  return { open, send, bearer };
+  return { open, send, bearer, cookie };
 }
 
 const textOf = (html: string): string =>
@@ -236,9 +239,6 @@ test("a form sends what its sample shows, without scripts, and the answer is tha
   assert.match(refused, /badge high">400<\/span> not charged.*?href="\/docs\/errors#invalid_parameter_value"/);
   const forged = await sendForm(client.url, path, { limit: "1" }, { cookie: "carquet-session=none" });
   assert.equal(forged.headers.get("Location"), "/sign-in");
-  const found = await open(`${path}?find=zip+code`);
-  assert.match(found, /id="param-postal_code"/);
-  assert.doesNotMatch(found, /id="param-make"/);
   const saved = await send("/docs/create-search", "/docs/create-search", {
     body: '{"name": "<b>x", "query": "make=Ford"}',
   });
@@ -260,8 +260,8 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   assert.ok(textOf(linked).includes(statement), "a link fills in the statement");
   assert.equal(await balance(), 0, "a link runs nothing");
   const page = await (await send("/sql", "/sql", { statement })).text();
-  const rows = captured(page, /<td>([^<]+)<\/td>/g);
-  assert.equal(rows.length, 3);
+  const rows = [...new Set(captured(page, /<td>([^<]+)<\/td>/g))];
+  assert.equal(rows.length, 3, "in the table of the chart and in that of the result");
   assert.match(textOf(page), new RegExp(`${rows[0]} has the highest cars: \\d+`));
   assert.match(page, /var\(--coral\)/);
   assert.match(page, /&lt;i>make/);

@@ -120,20 +120,13 @@ test("similar cars are counted within each distance, and the table of the neares
   assert.match(sorted ?? "", /within=500&similar=price#nearest$/);
 });
 
-test("a car leads back to its search, and to the cars beside it; an invalid search is a missing part", async () => {
+test("a car leads back to its search, and to the cars after it; an invalid search is a missing part", async () => {
   const filters = "inventory_type=used&max_price=40000&sort=price";
   const found = await client.getBody("searchListings", `/v1/listings?${filters}&limit=6`);
   const ids = found.data.map(({ id }) => id);
   const page = await documentOf(`/listings/${ids[1]}?${filters}`);
-  assert.match(
-    textsOf(page, ".kicker > span")[0] ?? "",
-    new RegExp(`^Used .* / 2 of ${number(found.pagination.total)}$`),
-  );
+  assert.match(textsOf(page, ".kicker")[0] ?? "", new RegExp(`^Used .* / 2 of ${number(found.pagination.total)}$`));
   assert.match(hrefsOf(page, ".kicker a")[0] ?? "", /^\/shop\?inventory_type=used&max_price=40000&sort=price$/);
-  assert.deepEqual(
-    ["prev", "next"].map((rel) => hrefsOf(page, `[rel="${rel}"]`)[0]?.slice(0, 42)),
-    [ids[0], ids[2]].map((id) => `/listings/${id}`),
-  );
   assert.deepEqual(
     hrefsOf(page, "#others .card h3 a").map((href) => href?.slice(10, 42)),
     ids.slice(2, 6),
@@ -152,7 +145,7 @@ test("a branded title is a red badge instead of a rating, without a comparison; 
   assert.equal(page.querySelector(".panel .badge.branded")?.textContent, "Branded title");
   assert.match(page.querySelector(".say mark")?.textContent ?? "", /title is branded/);
   assert.equal(page.querySelector("#similar"), null);
-  assert.ok(textsOf(page, ".rose p").includes(whyNoRating("branded").text));
+  assert.ok(textsOf(page, ".rose p").includes(whyNoRating("branded")));
   assert.match(textsOf(page, "#others h2")[0] ?? "", /with a clean title$/);
   assert.equal(page.querySelector("#others .badge.branded"), null);
 });
@@ -179,7 +172,7 @@ test("a page says the true reason where there is no rating", async () => {
               ? "unknown_facts"
               : "few_similar";
     const page = await documentOf(`/listings/${id}`);
-    assert.deepEqual(textsOf(page, ".rose p"), [whyNoRating(expected).text], id);
+    assert.deepEqual(textsOf(page, ".rose p"), [whyNoRating(expected)], id);
     assert.equal(page.querySelector(".panel .p b + .badge")?.textContent, "No rating");
   }
 });

@@ -5,11 +5,11 @@ import { medianOf } from "../../src/web/lot/lot-dealers.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { cookieOf, csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { fetchTotal } from "../support/http/paging.ts";
-import { marketService } from "../support/http/service.ts";
+import { marketService, startService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
-const { client } = await marketService();
+const { lake, client } = await marketService();
 const session = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
 
 const get = (path: string, cookie = session): Promise<Response> =>
@@ -60,6 +60,33 @@ test("the cars of a lot are counted by age with their money, and each bar leads 
   assert.equal(decided, oldest[0]?.id);
   const branded = data.length - (await fetchTotal(client, `${own}&keywords=branded`));
   assert.equal(plain(html).includes("a branded title."), branded > 0);
+});
+
+test("the figures of a lot lead to statements that return their numbers", async (scope) => {
+  const analyst = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+  const html = await htmlOf(`/dealers/${dealerId}?radius=100`);
+  const statements = [...html.matchAll(/href="\/sql\?([^"]*)">SQL</g)].map(
+    ([, query = ""]) => new URLSearchParams(query).get("statement") ?? "",
+  );
+  const [ofDealers, ofAges] = statements.length === 1 ? [undefined, ...statements] : statements;
+  const run = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const headers = { ...analyst.customer.bearer, "Content-Type": "application/json" };
+    const answer = await fetch(`${analyst.url}/v1/sql`, { method: "POST", headers, body: JSON.stringify({ sql }) });
+    assert.equal(answer.status, 200, sql);
+    return (await answer.json()).data;
+  };
+  const ages = await run(ofAges ?? "");
+  assert.deepEqual(
+    ages.map(({ days, cars, money }) => [days, cars, money].join()),
+    numbersIn(html, "aging").filter((row) => !row.includes(",0,")),
+  );
+  if (ofDealers === undefined) return;
+  const dealers = await run(ofDealers);
+  const counted = (rows: readonly (readonly unknown[])[]) => rows.map((row) => row.join()).sort();
+  assert.deepEqual(
+    counted(dealers.map(({ dealer_name: name, cars }) => [name, cars])),
+    counted(numbersIn(html, "price-age").map((row) => [row.split(",")[0], row.split(",").at(-1)])),
+  );
 });
 
 test("dealers around are ranked by medians of the API, those of small ones of their listings", async () => {

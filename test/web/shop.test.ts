@@ -1,15 +1,13 @@
 /** The shop: what its pages say beside the answers of the API, over HTTP and in a browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { equivalentSql } from "../../src/web/shop/equivalent-sql.ts";
 import { createCustomer } from "../support/accounts.ts";
-import { eventually } from "../support/eventually.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { fetchTotal } from "../support/http/paging.ts";
-import { marketService, startService } from "../support/http/service.ts";
+import { marketService } from "../support/http/service.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, type Site, signedInBrowser } from "../support/web/site.ts";
@@ -131,7 +129,7 @@ test("few cars come with single changes and their counts, none with the cheapest
   const cheapest = await client.getBody("searchListings", `/v1/listings?${used}&sort=price&limit=1`);
   const price = cheapest.data[0]?.price?.toLocaleString("en-US");
   assert.ok(plain(html).includes(`The cheapest used Toyota for sale costs $${price}, in`), plain(html).slice(0, 900));
-  const changes = [...html.matchAll(/<td><a href="(\/shop[^"]*)">[^<]*<\/a><\/td><td class="num"><b>([\d,]+)</g)];
+  const changes = [...html.matchAll(/<li><a href="(\/shop[^"]*)">[^<]*<\/a><b>([\d,]+)</g)];
   assert.ok(changes.length > 0);
   for (const [, path = "", count = ""] of changes) {
     const { searchParams } = new URL(path.replaceAll("&amp;", "&"), client.url);
@@ -159,7 +157,7 @@ test("a question leads to its cars, and says which of its words were not read as
   const page = plain(html);
   assert.match(
     page,
-    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. Payments/,
+    /Only “used”, “toyotta” and “SUV” were read: “wings” and “under \$300 a month” have no meaning here\. No filter is for payments/,
   );
   assert.match(page, /“toyotta” was read as Toyota\./);
   assert.doesNotMatch(await text("/find?q=used+toyota"), /was read|were read/);
@@ -232,16 +230,13 @@ test("the front door has the numbers of the market, its best prices, and those n
   }
 });
 
-test("the page of a facet's values has those that begin with some letters, and leads to their cars", async () => {
-  const { data } = await client.getBody(
-    "getFacets",
-    "/v1/facets?facets=model&facet_value_limit=100&inventory_type=new",
-  );
+test("a facet has its rarer values to unfold, and a field for others", async () => {
+  const { data } = await client.getBody("getFacets", "/v1/facets?facets=model&facet_value_limit=40&inventory_type=new");
   const rare = data.facets.model?.at(-1) ?? assert.fail();
-  const html = await (await get(`/values/model?inventory_type=new&q=${encodeURIComponent(rare.value)}`)).text();
+  const html = await (await get("/shop?inventory_type=new")).text();
   assert.equal(countsOf(html, "model").get(rare.value), rare.count);
-  assert.match(html, /<input type="hidden" name="inventory_type" value="new"/);
-  assert.equal((await get("/values/price")).status, 404);
+  assert.match(html, /<details id="more-model"><summary>\d+ more.*?<input class="in" name="model"/s);
+  assert.equal(await locationOf("/values/model?inventory_type=new"), "/shop?inventory_type=new");
 });
 
 test("the statement of a search finds as many listings as the search", async () => {
@@ -262,40 +257,21 @@ test("the statement of a search finds as many listings as the search", async () 
   assert.equal(equivalentSql("/v1/facets", new URLSearchParams("facets=make")), undefined);
 });
 
-test("a table is exported in a file that its account alone finds, stops and downloads", async (t) => {
-  // Without quick exports, a process writes each one, and takes a second to start.
-  const slow = await startService(t, lake, { exports: { quickRowsMax: 0 } });
-  const sessionOf = async (accountId: string) => `carquet-session=${await slow.sessions.create(accountId)}`;
-  const cookie = await sessionOf(slow.customer.accountId);
-  const open = (path: string, Cookie = cookie) => fetch(`${slow.url}${path}`, { headers: { Cookie } });
-  const page = await (await open("/shop?make=Toyota&view=table")).text();
+test("a table is exported as a file, charged as an export; a refused one says why", async () => {
+  const page = await (await get("/shop?make=Toyota&view=table")).text();
   assert.match(plain(page), /All \d+ rows, \$0\.01: CSV Parquet/);
   const fields = { csrf_token: csrfTokenIn(page), make: "Toyota" };
-  const start = async (format: string): Promise<string> => {
-    const started = await sendForm(slow.url, "/export", { ...fields, format }, { cookie });
-    return started.headers.get("Location") ?? assert.fail(String(started.status));
-  };
-  const stopped = await start("csv");
-  const writing = await open(stopped);
-  assert.equal(writing.headers.get("Refresh"), "1");
-  assert.match(plain(await writing.text()), /Exporting \d+ cars\..*Stop/);
-  assert.equal((await open(`${stopped}/file`)).status, 404);
-  assert.equal((await open(stopped, await sessionOf((await createCustomer(slow.accounts)).accountId))).status, 404);
-  assert.equal((await sendForm(slow.url, `${stopped}/stop`, fields, { cookie })).status, 303);
-  assert.match(plain(await (await open(stopped)).text()), /Stopped exporting \d+ cars\..*cost \$0\.00/);
-  const written = await start("csv");
-  const isWritten = async (): Promise<boolean> => {
-    await delay(200);
-    return /Exported \d+ cars\..*Download/.test(plain(await (await open(written)).text()));
-  };
-  await eventually("exported", isWritten);
-  const answer = await open(`${written}/file`);
-  const file = await answer.text();
-  assert.equal(answer.status, 200, file);
-  assert.equal(file.trimEnd().split("\n").length - 1, await fetchTotal(slow, "make=Toyota"));
-  for (const [format, status] of [["xlsx", 400]] as const)
-    assert.equal((await sendForm(slow.url, "/export", { ...fields, format }, { cookie })).status, status);
-  assert.equal((await sendForm(slow.url, "/export", { ...fields, csrf_token: "forged" }, { cookie })).status, 403);
+  const send = (format: string, others = {}) =>
+    sendForm(client.url, "/export", { ...fields, format, ...others }, { cookie: signedIn.Cookie });
+  const file = await send("csv");
+  assert.match(file.headers.get("Content-Disposition") ?? "", /filename="listings-\d{4}-\d\d-\d\d\.csv"/);
+  assert.match(file.headers.get("Content-Type") ?? "", /^text\/csv/);
+  assert.equal((await file.text()).trimEnd().split("\n").length - 1, await fetchTotal(client, "make=Toyota"));
+  assert.match(await (await send("parquet")).text(), /^PAR1/);
+  const refused = await send("xlsx");
+  assert.equal(refused.status, 400);
+  assert.match(plain(await refused.text()), /Invalid value &quot;xlsx&quot; for format/);
+  assert.equal((await send("csv", { csrf_token: "forged" })).status, 403);
 });
 
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {

@@ -15,15 +15,13 @@ interface BuildPage {
   /** One line of Markdown below the title. */
   readonly lede?: string | undefined;
   readonly visitor: Visitor | undefined;
-  /** What the question box of the docs keeps; pages with another field at their top have none. */
-  readonly question?: string | undefined;
   /** One or two columns beside the list of pages. */
   readonly columns: 1 | 2;
   readonly children: ComponentChildren;
 }
 
 /** Returns the content of a page of Build. */
-export function buildPage({ path, title, group, lede, visitor, question, columns, children }: BuildPage): PageContent {
+export function buildPage({ path, title, group, lede, visitor, columns, children }: BuildPage): PageContent {
   return {
     title,
     door: "build",
@@ -35,7 +33,6 @@ export function buildPage({ path, title, group, lede, visitor, question, columns
             <h1>{title}</h1>
             {lede === undefined ? null : <div class="lede" dangerouslySetInnerHTML={{ __html: proseHtml(lede) }} />}
           </div>
-          {question === undefined ? null : <SearchBox question={question} />}
         </div>
       </section>
     ),
@@ -47,27 +44,6 @@ export function buildPage({ path, title, group, lede, visitor, question, columns
     ),
   };
 }
-
-/** The search of the docs. */
-const SearchBox = ({ question }: { readonly question: string }): JSX.Element => (
-  <search>
-    <form action="/docs/search" class="line">
-      <input
-        class="in"
-        type="search"
-        name="q"
-        value={question}
-        aria-label="Search the docs"
-        placeholder="Search the docs"
-        maxLength={100}
-        required
-      />
-      <button type="submit" class="btn">
-        Search
-      </button>
-    </form>
-  </search>
-);
 
 const SideList = ({ path, visitor }: Pick<BuildPage, "path" | "visitor">): JSX.Element => {
   const hasKeys = visitor !== undefined && !visitor.isOpen;

@@ -16,7 +16,6 @@ import { visitorForm } from "../shell/forms.tsx";
 import { requirePlainText, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
-import { SearchResults, searchDocs } from "./docs-search.tsx";
 import { guideHtml, guides } from "./guides.ts";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { type OperationDocs, operationDocs, valuesIn, withIds } from "./operation-docs.ts";
@@ -75,9 +74,8 @@ function sendDocs(context: RequestContext, content: PageContent, visitor: Visito
   if (visitor !== undefined) context.set("Cache-Control", "no-store");
 }
 
-/** Adds the start, the guides, the reference and the search. */
+/** Adds the start, the guides and the reference. */
 function addPages(router: Router<RequestState>, services: SiteServices): void {
-  const question = "";
   const add = (
     path: string,
     title: string,
@@ -87,7 +85,7 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
     router.get(path, async (context) => {
       const visitor = await visitorOf(context, services);
       const children = body(context, visitor);
-      sendDocs(context, buildPage({ path, title, lede, visitor, question, columns: 1, children }), visitor);
+      sendDocs(context, buildPage({ path, title, lede, visitor, columns: 1, children }), visitor);
     });
   const [first] = operationDocs;
   const start = (context: RequestContext, visitor?: Visitor): JSX.Element => {
@@ -107,19 +105,6 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
     add(guide.path, guide.title, () => (
       <article class="prose" dangerouslySetInnerHTML={{ __html: guideHtml(guide) }} />
     ));
-  router.get("/docs/search", async (context) => {
-    const visitor = await visitorOf(context, services);
-    const asked = (fieldsOf(context).get("q") ?? "").slice(0, questionMax);
-    const found = searchDocs(asked);
-    const results = `${found.length} ${found.length === 1 ? "result" : "results"} for “${asked}”`;
-    const title = asked.trim() === "" ? "Search the docs" : results;
-    const children = <SearchResults found={found} />;
-    sendDocs(
-      context,
-      buildPage({ path: "/docs/search", title, visitor, question: asked, columns: 1, children }),
-      visitor,
-    );
-  });
 }
 
 /** Returns the fields of an address. Refuses control characters. */
@@ -128,9 +113,6 @@ function fieldsOf({ querystring }: RequestContext): URLSearchParams {
   requirePlainText([...fields]);
   return fields;
 }
-
-/** The most characters of a question. */
-const questionMax = 100;
 
 /** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */
 function sampleIds(current: CurrentVersion): Promise<SampleIds> {

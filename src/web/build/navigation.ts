@@ -1,7 +1,7 @@
 /** The pages of Build in their groups: operations of the document, by what one does with them, and guides of `docs/`. */
 import type { OperationId } from "../../contract/types.ts";
 import { guides } from "./guides.ts";
-import { operationDocs } from "./operation-docs.ts";
+import { errorCodes, operationDocs } from "./operation-docs.ts";
 
 interface DocsLink {
   readonly path: string;
@@ -64,6 +64,21 @@ export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) =
     .filter(({ tag }) => groupOfTag(tag) === title)
     .map((docs) => ({ path: docs.path, title: shortNames[docs.operation.id] ?? docs.title })),
 }));
+
+/** Returns the page of Build that words name: an operation, a parameter, an error or a guide; undefined if they name none. */
+export function pageNamed(words: string): string | undefined {
+  const isNamed = (...names: readonly string[]): boolean =>
+    names.some((name) => name.toLowerCase() === words.toLowerCase());
+  const named = operationDocs.find(({ title, operation: { id, path } }) =>
+    isNamed(title, id, path, shortNames[id] ?? title),
+  );
+  if (named !== undefined) return named.path;
+  if (errorCodes.some((code) => isNamed(code))) return `${errorsPath}#${words.toLowerCase()}`;
+  // Words without an underscore, such as make, are of cars.
+  const having = operationDocs.find(({ parameters }) => parameters.some(({ name }) => isNamed(name)));
+  if (having !== undefined && words.includes("_")) return `${having.path}#param-${words.toLowerCase()}`;
+  return guides.find(({ title, name }) => isNamed(title, name))?.path;
+}
 
 /** The guides of the groups, by name; all others are in the last group. */
 const groupedGuides = {

@@ -13,6 +13,7 @@ import {
   type HeaderParameter,
   type OperationObject,
 } from "../../contract/operations.ts";
+import type { OperationId } from "../../contract/types.ts";
 import { queryString } from "../../operations/caller.ts";
 
 export type DocumentedParameter = Parameter | HeaderParameter;
@@ -46,12 +47,16 @@ export interface OperationValues {
   readonly body: unknown;
 }
 
+/** Returns the path of the page of an operation. */
+export const docsPath = (id: OperationId): string =>
+  `/docs/${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 function docsOf({ object }: DocumentedOperation): OperationDocs {
   const described = operation(object.operationId);
   const examples = object.responses["200"]?.content?.["application/json"]?.examples ?? {};
   const answers = Object.entries(examples).map(([name, example]) => ({ ...resolve<BodyExample>(example), name }));
   const classes = isMetered(described.id) ? usageClassesOf(described.id).filter((one) => one !== undefined) : [];
-  const path = `/docs/${described.id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const path = docsPath(described.id);
   const sqlFile = `schemas/examples/${answers[0]?.name ?? path.slice("/docs/".length)}.sql`;
   return {
     path,

@@ -10,12 +10,12 @@ import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
-import { Definitions, ErrorTable } from "./definitions.tsx";
 import { Prose } from "./markdown.tsx";
 import { conventionsPath, groupOfTag } from "./navigation.ts";
 import { type OperationDocs, type OperationValues, priceOf } from "./operation-docs.ts";
-import { FindForm, ParameterForm } from "./parameter-form.tsx";
-import { AnswerBox, jsonText, SampleBox } from "./sample-box.tsx";
+import { ParameterForm } from "./parameter-form.tsx";
+import { ErrorTable } from "./reference-pages.tsx";
+import { AnswerBox, SampleBox } from "./sample-box.tsx";
 import type { SampleKey } from "./samples.ts";
 import { SchemaTree } from "./schema-tree.tsx";
 import type { SentAnswer } from "./send.ts";
@@ -28,7 +28,7 @@ interface OperationPageProps {
   readonly isOpen: boolean;
   readonly origin: string;
   readonly key: SampleKey;
-  /** The fields of the address or the form: the language, the words that parameters are searched by, and whether the key is shown. */
+  /** The fields of the address or the form: the language, and whether the key is shown. */
   readonly fields: URLSearchParams;
   readonly answer?: SentAnswer | undefined;
 }
@@ -46,8 +46,7 @@ export function operationPage(props: OperationPageProps): PageContent {
     children: (
       <>
         <div class="stack">
-          <FindForm docs={docs} />
-          <ParameterForm docs={docs} request={request} visitor={visitor} wanted={fields.get("find") ?? ""} />
+          <ParameterForm docs={docs} request={request} visitor={visitor} />
           <OperationReference docs={docs} isOpen={props.isOpen} />
         </div>
         <div class="stack stick" id="code">
@@ -105,54 +104,52 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
   );
 };
 
-type DocsProps = Pick<OperationPageProps, "docs">;
-
 /** What the document says of an operation besides its parameters. */
-const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => (
-  <>
-    <section aria-labelledby="about">
-      <h2 id="about">What it does</h2>
-      <Prose text={docs.description} />
-      <Spec
-        facts={[
-          [
-            "Request",
-            <code key="request">
-              {`${docs.operation.method.toUpperCase()} ${docs.operation.path}${docs.operation.deprecated ? ", deprecated" : ""}`}
-            </code>,
-          ],
-          [
-            "Scope of the key",
-            docs.operation.scope === undefined ? "none, and no key" : <code>{docs.operation.scope}</code>,
-          ],
-          ["Price", <Price key="price" docs={docs} isOpen={isOpen} />],
-          [
-            "Limit",
-            docs.operation.scope === undefined
-              ? "none"
-              : `${tierLimits[1].per10s} in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`,
-          ],
-        ]}
-      />
-    </section>
-    {docs.sql === "" ? null : (
-      <CodeBox
-        title="The example in SQL"
-        code={docs.sql}
-        language="sql"
-        open={{ path: `/sql?${new URLSearchParams({ statement: docs.sql })}`, text: "Open in SQL" }}
-      />
-    )}
-    {docs.answers.slice(1).map(({ name, summary = name, value }) => (
-      <details key={name} class="more">
-        <summary>{summary}</summary>
-        <CodeBox title="200" code={jsonText(value)} language="json" />
-      </details>
-    ))}
-    <Responses docs={docs} />
-    <Errors docs={docs} />
-  </>
-);
+const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
+  const { method, path, deprecated, scope } = docs.operation;
+  const common = docs.errors.filter(isCommon);
+  return (
+    <>
+      <section aria-labelledby="about">
+        <h2 id="about">What it does</h2>
+        <Prose text={docs.description} />
+        <Spec
+          facts={[
+            [
+              "Request",
+              <code key="request">{`${method.toUpperCase()} ${path}${deprecated ? ", deprecated" : ""}`}</code>,
+            ],
+            ["Scope of the key", scope === undefined ? "none, and no key" : <code>{scope}</code>],
+            ["Price", <Price key="price" docs={docs} isOpen={isOpen} />],
+            [
+              "Limit",
+              scope === undefined
+                ? "none"
+                : `${tierLimits[1].per10s} in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`,
+            ],
+          ]}
+        />
+      </section>
+      {docs.sql === "" ? null : (
+        <CodeBox
+          title="The example in SQL"
+          code={docs.sql}
+          language="sql"
+          open={{ path: `/sql?${new URLSearchParams({ statement: docs.sql })}`, text: "Open in SQL" }}
+        />
+      )}
+      <Responses docs={docs} />
+      <section aria-labelledby="errors">
+        <h2 id="errors">Errors</h2>
+        <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
+        <details class="more">
+          <summary>{common.length} more, which all operations have</summary>
+          <ErrorTable codes={common} />
+        </details>
+      </section>
+    </>
+  );
+};
 
 /** When a request has a price, by its variant. */
 const variantWords = ["", "historical", "with dealer_id", "with dealer_id, historical", "with include"];
@@ -174,29 +171,16 @@ const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "doc
 /** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
 const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
 
-const Errors = ({ docs }: DocsProps): JSX.Element => {
-  const common = docs.errors.filter(isCommon);
-  return (
-    <section aria-labelledby="errors">
-      <h2 id="errors">Errors</h2>
-      <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
-      <details class="more">
-        <summary>{common.length} more, which all operations have</summary>
-        <ErrorTable codes={common} />
-      </details>
-    </section>
-  );
-};
-
-/** The answers that are no errors, each with its schema as a tree, its formats and its headers. */
-const Responses = ({ docs: { operation } }: DocsProps): JSX.Element => (
+/** The answers that are no errors, each with its schema as a tree and its formats. */
+const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (
   <section aria-labelledby="responses">
     <h2 id="responses">What it answers</h2>
     {Object.entries(operation.responses)
       .filter(([status]) => Number(status) < 400)
       .map(([status, referable]) => {
-        const { description, content = {}, headers = {} } = resolve<ResponseObject>(referable);
+        const { description, content = {} } = resolve<ResponseObject>(referable);
         const { "application/json": json, ...formats } = content;
+        const types = Object.keys(formats).join(", ");
         return (
           <div key={status}>
             <h3>
@@ -204,38 +188,13 @@ const Responses = ({ docs: { operation } }: DocsProps): JSX.Element => (
             </h3>
             <Prose text={description} />
             {json?.schema === undefined ? null : <SchemaTree schema={json.schema} />}
-            {operation.row === undefined || status !== "200" ? null : (
-              <details class="more">
-                <summary>A row in other formats</summary>
-                <SchemaTree schema={operation.row} />
-              </details>
+            {types === "" ? null : (
+              <p class="small">
+                Also as <code>{types}</code>: <a href={`${conventionsPath}#formats`}>formats</a>.
+              </p>
             )}
-            <Formats types={Object.keys(formats)} />
-            <details class="more">
-              <summary>{Object.keys(headers).length} headers</summary>
-              <Definitions
-                items={Object.entries(headers).map(([name, header]) => ({
-                  ...resolve<{ readonly description?: string }>(header),
-                  name,
-                }))}
-              />
-            </details>
           </div>
         );
       })}
   </section>
 );
-
-const Formats = ({ types }: { readonly types: readonly string[] }): JSX.Element | null =>
-  types.length === 0 ? null : (
-    <p class="small">
-      Also as{" "}
-      {types.map((type, index) => (
-        <>
-          {index === 0 ? "" : ", "}
-          <code>{type}</code>
-        </>
-      ))}
-      : <a href={`${conventionsPath}#formats`}>formats</a>.
-    </p>
-  );

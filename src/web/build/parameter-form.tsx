@@ -1,4 +1,4 @@
-/** The parameters of an operation as a form: those that most requests have, then all others in groups to unfold. */
+/** The parameters of an operation as a form: those that most requests have, then all others to unfold. */
 import type { JSX } from "preact";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
@@ -11,20 +11,6 @@ import {
   priceOf,
 } from "./operation-docs.ts";
 import { constraintText, listedValuesMax, shortType } from "./type-text.ts";
-
-/** The group of a parameter is the last one whose pattern its name has. */
-const groups: readonly (readonly [title: string, pattern: RegExp])[] = [
-  ["Vehicle", /^/],
-  ["Bounds", /^(min|max)_/],
-  ["Exclusions", /^exclude_/],
-  ["Dealer and place", /^(dealer_.*|state|postal_code|radius|latitude|longitude|bbox|country|type)$/],
-  ["Market and time", /^(inventory_status|sold_within_days|snapshot_date.*|.*_after|as|from|to|since)$/],
-  [
-    "Page, order and format",
-    /^(limit|offset|cursor|page|per_page|sort|fields|include|format|csv_raw|(start|end)_date)$/,
-  ],
-  ["Version and retries", /^(data_version|Carquet-Version|Idempotency-Key|Range|If-Range)$/],
-];
 
 /** The parameters that most requests have, in the order of the form. */
 const usual =
@@ -40,18 +26,15 @@ interface ParameterFormProps {
   readonly request: OperationValues;
   /** Undefined for readers who are not signed in: they see how samples follow the form, and sign in to send. */
   readonly visitor: Visitor | undefined;
-  /** The words that shown parameters have. */
-  readonly wanted: string;
 }
 
 /** The form, whose fields the choice of the sample's language belongs to too. */
 export const formId = "request";
 
-export const ParameterForm = ({ docs, request, visitor, wanted }: ParameterFormProps): JSX.Element => {
+export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
   const { path, parameters, operation } = docs;
-  const [first, others] = wanted === "" ? split(docs, request) : [parameters.filter(hasWords(wanted)), []];
+  const [first, others] = split(docs, request);
   const body = operation.requestBody;
-  const bodySize = Object.keys(body?.properties ?? {}).length;
   const field = (parameter: DocumentedParameter) => (
     <ParameterField key={parameter.name} parameter={parameter} value={textOf(parameter, request)} />
   );
@@ -60,50 +43,33 @@ export const ParameterForm = ({ docs, request, visitor, wanted }: ParameterFormP
       {visitor === undefined ? null : <input type="hidden" name="csrf_token" value={visitor.csrfToken} />}
       <div class="line ends">
         <h2 id="parameters">Parameters</h2>
-        {parameters.length <= shortMax ? null : (
+        {others.length === 0 ? null : (
           <input
-            class="in"
+            class="in js-only"
             type="search"
-            name="find"
-            form="find-parameter"
-            value={wanted}
+            form="no-form"
             aria-label="Find a parameter"
-            placeholder={`Find among ${parameters.length + bodySize}`}
+            placeholder={`Find among ${parameters.length}`}
             data-find
           />
         )}
       </div>
       <div class="params">{first.map(field)}</div>
-      {wanted !== "" && first.length === 0 ? <p class="mute">No parameter has “{wanted}”.</p> : null}
       {body === undefined ? null : <BodyFields docs={docs} request={request} />}
       <p class="line sends">
         <SendButton docs={docs} request={request} visitor={visitor} />
-        {wanted === "" ? null : <a href={path}>All {parameters.length} parameters</a>}
       </p>
       {others.length === 0 ? null : (
         <details class="more">
           <summary>{others.length} more parameters</summary>
-          {groups.map(([title], index) => {
-            const members = others.filter(({ name }) => groupOf(name) === index);
-            return members.length === 0 ? null : (
-              <>
-                <h3>{title}</h3>
-                <div class="params">{members.map(field)}</div>
-              </>
-            );
-          })}
+          <div class="params">{others.map(field)}</div>
         </details>
       )}
     </form>
   );
 };
 
-/** The form of the search among parameters. Scripts search while one types. */
-export const FindForm = ({ docs: { path } }: Pick<ParameterFormProps, "docs">): JSX.Element => (
-  <form id="find-parameter" action={path} hidden />
-);
-
-const SendButton = ({ docs, request, visitor }: Omit<ParameterFormProps, "wanted">): JSX.Element => {
+const SendButton = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
   const micros = priceOf(docs, request);
   if (visitor === undefined)
     return (
@@ -136,8 +102,6 @@ function split({ parameters }: OperationDocs, { values }: OperationValues) {
   return [first, parameters.filter((parameter) => !isFirst(parameter))] as const;
 }
 
-const groupOf = (name: string): number => groups.findLastIndex(([, pattern]) => pattern.test(name));
-
 /** Parameters of the path come first, then usual ones, then others of the request, headers last. */
 function rankOf({ in: location, name }: DocumentedParameter): number {
   if (location !== "query") return location === "path" ? -1 : usual.length + 1;
@@ -145,20 +109,10 @@ function rankOf({ in: location, name }: DocumentedParameter): number {
   return rank === -1 ? usual.length : rank;
 }
 
-const hasWords =
-  (wanted: string) =>
-  ({ name, description = "" }: DocumentedParameter): boolean =>
-    `${name} ${description}`.toLowerCase().includes(wanted.toLowerCase());
-
 const textOf = ({ name }: DocumentedParameter, { values }: OperationValues): string =>
   values.find(([parameter]) => parameter.name === name)?.[1] ?? "";
 
-interface ParameterFieldProps {
-  readonly parameter: DocumentedParameter;
-  readonly value: string;
-}
-
-const ParameterField = ({ parameter, value }: ParameterFieldProps): JSX.Element => {
+const ParameterField = ({ parameter, value }: { readonly parameter: DocumentedParameter; readonly value: string }) => {
   const { name, required, description, schema } = parameter;
   const attributes = { id: `field-${name}`, class: "in", name, required: required === true };
   const values = (schema.items ?? schema).enum ?? [];
@@ -196,17 +150,17 @@ const ParameterField = ({ parameter, value }: ParameterFieldProps): JSX.Element 
   );
 };
 
-interface DescriptionProps {
-  readonly text: string | undefined;
-  /** The values that a list can have. */
-  readonly values: readonly unknown[];
-}
-
 /** A description of at most this many characters is shown whole. */
 const shortTextMax = 110;
 
-/** A description: its first sentence, and the rest to unfold if it is long; few values beside it, many below. */
-const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
+/** A description: its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+const Description = ({
+  text = "",
+  values,
+}: {
+  readonly text?: string | undefined;
+  readonly values: readonly unknown[];
+}) => {
   const first = text.length <= shortTextMax ? text : (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text);
   const rest = text.slice(first.length).trim();
   const shown = values.map((value) => <code key={String(value)}>{String(value)}</code>);

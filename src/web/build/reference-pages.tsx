@@ -1,14 +1,13 @@
-/** The pages about all operations: the start, the conventions of the document, and the errors. */
+/** The pages about all operations: the start, the conventions of the document, and the errors, whose table pages of operations have too. */
 import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
-import { errors } from "../../contract/errors.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { usd } from "../shell/format.ts";
-import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
-import { conventionsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
-import { errorCodes, type OperationDocs, operationDocs } from "./operation-docs.ts";
+import { conventionsPath, errorsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
+import { errorCodes, errorMessage, type OperationDocs, operationDocs } from "./operation-docs.ts";
 import { SampleBox } from "./sample-box.tsx";
 import type { Sampled } from "./samples.ts";
 
@@ -88,4 +87,31 @@ export const ErrorsPage = (): JSX.Element => (
       </details>
     )}
   />
+);
+
+interface ErrorTableProps {
+  readonly codes: readonly ErrorCode[];
+  /** Returns what stands under the message of an error, which the rows have anchors for. */
+  readonly more?: (code: ErrorCode) => JSX.Element;
+}
+
+export const ErrorTable = ({ codes, more }: ErrorTableProps): JSX.Element => (
+  <dl class="terms">
+    {codes.map((code) => (
+      <div key={code} id={more === undefined ? undefined : code}>
+        <dt>
+          <span class="num">{errors[code][0]}</span>{" "}
+          <a href={`${errorsPath}#${code}`}>
+            <code>{code}</code>
+          </a>
+        </dt>
+        <dd>
+          {errorMessage(code)
+            .split(/\{(\w+)\}/)
+            .map((part, index) => (index % 2 === 0 ? part : <i key={part}>{part}</i>))}
+          {more?.(code)}
+        </dd>
+      </div>
+    ))}
+  </dl>
 );

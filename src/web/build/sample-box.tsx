@@ -99,4 +99,4 @@ const Status = ({ status, children }: { readonly status: number; readonly childr
 );
 
 /** Returns a value as text: an object a property a line. */
-export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
+const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -78,8 +78,15 @@ const countIn = (text: string): number | undefined => (text === "" ? undefined :
 /** Returns the charge of an answer; undefined if nothing was charged. */
 export const microsOf = (header: InnerAnswer["header"]): number | undefined => countIn(header("X-Usage-Cost-Micros"));
 
+/** Returns the message of a refusal, as the API answers it. */
+export async function messageIn(body: unknown): Promise<string> {
+  const { content } = await readContent(body, 2 ** 16);
+  const { error } = Object(JSON.parse(content.toString("utf8")));
+  return isObject(error) && typeof error.message === "string" ? error.message : "The request was not answered.";
+}
+
 /** Returns the first bytes of a body, and whether they are all. A stream is closed. */
-export async function readContent(body: unknown, bytesMax: number): Promise<{ content: Buffer; isWhole: boolean }> {
+async function readContent(body: unknown, bytesMax: number): Promise<{ content: Buffer; isWhole: boolean }> {
   if (Buffer.isBuffer(body)) return { content: body, isWhole: true };
   if (!(body instanceof Readable)) {
     const text = typeof body === "string" ? body : JSON.stringify(body ?? undefined);

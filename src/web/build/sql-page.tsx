@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import { prices } from "../../accounts/policy/prices.ts";
-import { isObject } from "../../base/json.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { InnerRequest } from "../../http/inner-requests.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -19,7 +18,7 @@ import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { operationDocs } from "./operation-docs.ts";
 import { keyVariable, requestSamples } from "./samples.ts";
-import { microsOf, readContent } from "./send.ts";
+import { messageIn, microsOf } from "./send.ts";
 import { readRows, type SqlResult, SqlResultView } from "./sql-result.tsx";
 
 const views = ["active", "active_days", "claims", "price_changes", "sold", "builds", "dealers"] as const;
@@ -218,14 +217,6 @@ const requestOf = (statement: string, format: string, run: string): InnerRequest
   headers: { "content-type": "application/json", "idempotency-key": run },
   body: JSON.stringify({ sql: statement }),
 });
-
-/** The error of a refusal in words, as the API answers it. */
-async function messageIn(body: unknown): Promise<string> {
-  const { content } = await readContent(body, 2 ** 16);
-  const parsed: unknown = JSON.parse(content.toString("utf8"));
-  const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : {};
-  return typeof error.message === "string" ? error.message : "The query was not answered.";
-}
 
 const runPattern = /^[\w-]{1,64}$/;
 

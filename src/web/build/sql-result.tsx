@@ -5,6 +5,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { isObject } from "../../base/json.ts";
 import { Chart } from "../charts/chart.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
+import { Figure } from "../components/figure.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
@@ -48,11 +49,10 @@ interface SqlResultViewProps {
 }
 
 export const SqlResultView = ({ result, form }: SqlResultViewProps): JSX.Element => {
-  const chart = <ResultChart result={result} form={form} />;
-  const hasChart = chartOf(result) !== undefined;
+  const charted = chartOf(result);
   return (
-    <div class={hasChart ? "two" : "stack"}>
-      {hasChart ? chart : null}
+    <div class={charted === undefined ? "stack" : "two"}>
+      {charted === undefined ? null : <ResultChart charted={charted} form={form} />}
       <ResultTable result={result} form={form} />
     </div>
   );
@@ -106,17 +106,15 @@ function isSorted(rows: readonly ResultRow[], column: string): boolean {
   return steps.every((step) => step >= 0) || steps.every((step) => step <= 0);
 }
 
-const ResultChart = ({ result, form }: SqlResultViewProps): JSX.Element | null => {
-  const charted = chartOf(result);
-  if (charted === undefined) return null;
+const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; readonly form: string }): JSX.Element => {
   const { label, column, others, points, isOverTime } = charted;
   const title = isOverTime ? `${column} by ${label}` : resultTitle(column, points);
-  return (
-    <figure class="fig" id="chart">
-      <figcaption>
-        <h2>{title}</h2>
-        <div class="of">
-          {column}, by {label}.{others.length === 0 ? null : " Choose another: "}
+  const measure = (
+    <>
+      {column}, by {label}.
+      {others.length === 0 ? null : (
+        <span class="choice">
+          {" Choose another: "}
           {others.map((other, index) => (
             <>
               {index === 0 ? "" : ", "}
@@ -125,20 +123,23 @@ const ResultChart = ({ result, form }: SqlResultViewProps): JSX.Element | null =
               </button>
             </>
           ))}
-        </div>
-      </figcaption>
+        </span>
+      )}
+    </>
+  );
+  const columns = [
+    { name: label, title: label },
+    { name: column, title: column, format: (value: number) => numberText(column, value) },
+  ];
+  return (
+    <Figure
+      id="chart"
+      title={title}
+      of={measure}
+      numbers={{ columns, rows: points.map((point) => [point.label, point.value]) }}
+    >
       {isOverTime ? <Days charted={charted} /> : <Bars charted={charted} label={title} />}
-      <div class="tools">
-        <details class="js-only">
-          <summary>Image</summary>
-          {["PNG", "SVG"].map((format) => (
-            <button type="button" key={format} data-draw={`chart.${format.toLowerCase()}`}>
-              {format}
-            </button>
-          ))}
-        </details>
-      </div>
-    </figure>
+    </Figure>
   );
 };
 
@@ -167,38 +168,31 @@ const Days = ({ charted: { column, points } }: { readonly charted: ChartedResult
 };
 
 /** Horizontal bars, the bar of the title in coral: drawn twice, as all charts. */
-const Bars = ({ charted, label }: { readonly charted: ChartedResult; readonly label: string }): JSX.Element => (
+const Bars = (props: { readonly charted: ChartedResult; readonly label: string }): JSX.Element => (
   <div class="plot">
-    <BarDrawing charted={charted} label={label} look="wide" width={500} step={39.3} />
-    <BarDrawing charted={charted} label={label} look="narrow" width={346} step={36.7} />
+    {barDrawing(props, "wide", 500)}
+    {barDrawing(props, "narrow", 346)}
   </div>
 );
 
-interface BarDrawingProps {
-  readonly charted: ChartedResult;
-  readonly label: string;
-  readonly look: "wide" | "narrow";
-  readonly width: number;
-  /** The height of a bar with its gap. */
-  readonly step: number;
-}
-
-/** Where bars begin, and what is left for their values. */
+/** Where bars begin, what is left for their values, and the height of a bar with its gap. */
 const barStart = 128;
 const valueWidth = 52;
+const step = 38;
 const labelMax = 17;
 
-const BarDrawing = ({ charted: { column, points }, label, look, width, step }: BarDrawingProps): JSX.Element => {
+function barDrawing({ charted, label }: Parameters<typeof Bars>[0], look: string, width: number): JSX.Element {
+  const { column, points } = charted;
   const values = points.map(({ value }) => value);
   const low = Math.min(0, ...values);
-  const length = (value: number): number =>
-    ((value - low) / (Math.max(0, ...values) - low || 1)) * (width - barStart - valueWidth);
+  const whole = Math.max(0, ...values) - low || 1;
+  const at = (value: number): number => barStart + ((value - low) / whole) * (width - barStart - valueWidth);
   return (
-    <svg class={look} viewBox={`0 0 ${width} ${Math.ceil(points.length * step)}`} role="img" aria-label={label}>
+    <svg class={look} viewBox={`0 0 ${width} ${points.length * step}`} role="img" aria-label={label}>
       {points.map(({ label: name, value }, index) => {
-        const from = barStart + length(Math.min(0, value));
-        const to = barStart + length(Math.max(0, value));
-        const middle = index * step + step / 2 + 1;
+        const from = at(Math.min(0, value));
+        const to = at(Math.max(0, value));
+        const middle = (index + 0.5) * step;
         return (
           <g key={index}>
             <text x={barStart - 10} y={middle + 4} text-anchor="end">
@@ -207,7 +201,7 @@ const BarDrawing = ({ charted: { column, points }, label, look, width, step }: B
             </text>
             <rect
               x={from}
-              y={middle - 14.7}
+              y={middle - 14}
               width={Math.max(1, to - from)}
               height={step - 10}
               rx={3}
@@ -221,7 +215,7 @@ const BarDrawing = ({ charted: { column, points }, label, look, width, step }: B
       })}
     </svg>
   );
-};
+}
 
 const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
   const { rows, columns, total, sort } = result;
@@ -243,7 +237,12 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
         empty="The query returned no rows."
         rows={shown}
         columns={columns.map((column) => ({
-          title: <SortButton column={column} sort={sort} form={form} />,
+          title: (
+            <button type="submit" class="plain" form={form} name="sort" value={sort === column ? `-${column}` : column}>
+              {column}
+              {by === column ? (sort === column ? " ↑" : " ↓") : ""}
+            </button>
+          ),
           isNumber: isNumberColumn(result, column),
           cell: (row: ResultRow) => cellOf(column, row.get(column)),
         }))}
@@ -251,21 +250,6 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
     </Sheet>
   );
 };
-
-const SortButton = ({
-  column,
-  sort,
-  form,
-}: {
-  readonly column: string;
-  readonly sort: string | undefined;
-  readonly form: string;
-}) => (
-  <button type="submit" class="plain" form={form} name="sort" value={sort === column ? `-${column}` : column}>
-    {column}
-    {sort?.replace(/^-/, "") === column ? (sort === column ? " ↑" : " ↓") : ""}
-  </button>
-);
 
 function sortedBy(rows: readonly ResultRow[], column: string, isDescending: boolean): readonly ResultRow[] {
   const sign = isDescending ? -1 : 1;

@@ -3,26 +3,17 @@ import type { JSX } from "preact";
 import { ratingEvidence } from "../sentences/car.ts";
 import { count, day } from "../shell/format.ts";
 import { Words } from "../shell/verdict.tsx";
-import type { Evidence, ListingDetail, Valued } from "./car-data.ts";
+import type { Evidence, ShownCar } from "./car-data.ts";
 
-interface EvidenceProps {
-  readonly evidence: Evidence;
-  readonly listing: ListingDetail;
-  readonly valued: Valued | undefined;
-  readonly asOf: string;
-}
-
-export const CarEvidence = ({ evidence, listing, valued, asOf }: EvidenceProps): JSX.Element => {
-  const { inventory_date: listed, vin } = listing;
+export const CarEvidence = ({ car }: { readonly car: ShownCar }): JSX.Element | null => {
+  const { evidence, listing, valued, asOf } = car;
+  if (evidence === undefined) return null;
+  const { inventory_date: listed, vin, price, sold_date: sold } = listing;
   const first = evidence.steps[0]?.day;
   const rating =
-    valued === undefined || listing.sold_date !== null
+    valued === undefined || sold !== null
       ? undefined
-      : ratingEvidence({
-          ...valued.valuation,
-          price: listing.price,
-          goodBelow: valued.valuation.rating_thresholds?.good,
-        });
+      : ratingEvidence({ ...valued.valuation, price, goodBelow: valued.valuation.rating_thresholds?.good });
   return (
     <details class="how" id="facts">
       <summary>Where these facts come from</summary>
@@ -33,7 +24,9 @@ export const CarEvidence = ({ evidence, listing, valued, asOf }: EvidenceProps):
           </li>
         ) : null}
         {evidence.steps.map((step, index) => (
-          <Step key={index} step={step} />
+          <li key={index}>
+            <b>{day(step.day)}.</b> {step.text} <small>{originOf(step)}</small>
+          </li>
         ))}
         {rating === undefined ? null : (
           <li>
@@ -46,12 +39,8 @@ export const CarEvidence = ({ evidence, listing, valued, asOf }: EvidenceProps):
   );
 };
 
-const Step = ({ step }: { readonly step: Evidence["steps"][number] }): JSX.Element => {
-  const { day: date, text, rule, source } = step;
+/** Returns the rule of a step, and the row of its feed. */
+function originOf({ rule, source }: Evidence["steps"][number]): string {
   const row = source === null ? [] : [`${source.file} of ${source.day}, row ${count(source.row)}`];
-  return (
-    <li>
-      <b>{day(date)}.</b> {text} <small>{[rule?.replaceAll("_", " ") ?? "no recorded rule", ...row].join(" · ")}</small>
-    </li>
-  );
-};
+  return [rule?.replaceAll("_", " ") ?? "no recorded rule", ...row].join(" · ");
+}

@@ -9,29 +9,22 @@ import { Note } from "../components/sheet.tsx";
 import { paceNote, priceTimeTitle } from "../sentences/car.ts";
 import { count, day, dollars, shortDay } from "../shell/format.ts";
 import { viewPath } from "../shop/view.ts";
-import type { ListingDetail } from "./car-data.ts";
-import { sqlText } from "./similar-cars.tsx";
+import type { ListingDetail, ShownCar } from "./car-data.ts";
+import { type PageAddress, sqlText } from "./similar-cars.tsx";
 
-interface PriceProps {
-  readonly listing: ListingDetail;
-  readonly days: number | null | undefined;
-  /** Days until similar cars are sold at today's pace. */
-  readonly supplyDays: number | null | undefined;
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
-
-export const PriceOverTime = ({ listing, days, supplyDays, path, query }: PriceProps): JSX.Element => {
+export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readonly address: PageAddress }) => {
+  const { listing, own, valued } = car;
   const { price_drops: cuts, price_change_total: change, sold_date: sold, id } = listing;
-  const changes = { days, cuts, change, supplyDays: sold === null ? supplyDays : undefined };
+  const { changes, firstPrice } = changesOf(listing);
+  // A car that was sold on the day it was listed has no days.
+  const days = sold === null ? own?.days_on_market : own?.days_on_market || undefined;
+  const said = { days, cuts, change, supplyDays: sold === null ? valued?.supply?.days_supply : undefined };
   const steps = stepsOf(listing);
-  const first = steps[0]?.day ?? "";
-  const last = steps.at(-1)?.day ?? "";
   return (
     <Figure
       id="price"
-      title={priceTimeTitle(changes)}
-      of={paceNote(changes)}
+      title={priceTimeTitle(said)}
+      of={paceNote(said)}
       numbers={{
         columns: [
           { name: "day", title: "Day" },
@@ -39,12 +32,17 @@ export const PriceOverTime = ({ listing, days, supplyDays, path, query }: PriceP
           { name: "change", title: "Change", format: dollars },
           { name: "miles", title: "Miles", format: count },
         ],
-        rows: rowsOf(listing, first),
-        sorting: sortingOf("price", path, query),
+        rows: [
+          [steps[0]?.day ?? "", firstPrice, null, changes.length === 0 ? listing.miles : null],
+          ...changes.map(({ date, price, price_before: before, miles }) => [
+            ...[date, price, price === null || before === null ? null : price - before, miles],
+          ]),
+        ],
+        sorting: sortingOf("price", address.path, address.query),
       }}
       sql={`SELECT date, price_before, price, miles\nFROM price_changes\nWHERE listing_id = ${sqlText(id)}\nORDER BY changed_at`}
     >
-      {first === last || steps.every(({ price }) => price === null) ? (
+      {steps[0]?.day === steps.at(-1)?.day || steps.every(({ price }) => price === null) ? (
         <p class="mute">Seen on one day: there is no line to draw.</p>
       ) : (
         <PriceLine steps={steps} />
@@ -60,14 +58,14 @@ interface Step {
 
 const PriceLine = ({ steps }: { readonly steps: readonly Step[] }): JSX.Element => {
   const prices = steps.flatMap(({ price }) => price ?? []);
-  const start = prices[0];
+  const [start] = prices;
   const end = prices.at(-1);
-  const label = prices.every((price) => price === end)
-    ? `The price stayed at ${dollars(end)}`
-    : `The price went from ${dollars(start)} to ${dollars(end)}`;
+  const isSame = prices.every((price) => price === end);
   return (
     <Chart
-      label={label}
+      label={
+        isSame ? `The price stayed at ${dollars(end)}` : `The price went from ${dollars(start)} to ${dollars(end)}`
+      }
       width={420}
       height={118}
       x={dayScale(steps.map((step) => step.day))}
@@ -96,32 +94,16 @@ function changesOf({ price_history, price }: ListingDetail) {
 function stepsOf(listing: ListingDetail): readonly Step[] {
   const { inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
   const { changes, firstPrice } = changesOf(listing);
-  const start = { day: first ?? changes[0]?.date ?? last, price: firstPrice };
-  const end = { day: sold ?? last, price: price ?? changes.at(-1)?.price ?? null };
-  const between = changes.map((change) => ({ day: change.date, price: change.price }));
-  return [start, ...between, end].map((step) => ({ day: step.day.slice(0, 10), price: step.price }));
-}
-
-/** Returns the rows of the table: the first price, and each change. */
-function rowsOf(listing: ListingDetail, first: string) {
-  const { changes, firstPrice } = changesOf(listing);
   return [
-    [first, firstPrice, null, changes.length === 0 ? listing.miles : null],
-    ...changes.map(({ date, price: after, price_before: before, miles }) => [
-      ...[date, after, after === null || before === null ? null : after - before, miles],
-    ]),
-  ];
-}
-
-interface PastDayProps {
-  readonly listing: ListingDetail;
-  /** The day of the view that led here. */
-  readonly date: string | undefined;
-  readonly asOf: string;
+    { day: first ?? changes[0]?.date ?? last, price: firstPrice },
+    ...changes.map((change) => ({ day: change.date, price: change.price })),
+    { day: sold ?? last, price: price ?? changes.at(-1)?.price ?? null },
+  ].map((step) => ({ day: step.day.slice(0, 10), price: step.price }));
 }
 
 /** Notes that a page describes the present, with the price on the past day of the view that led to it; nothing without such a day. */
-export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | null => {
+export const PastDay = ({ car: { listing, view, asOf } }: { readonly car: ShownCar }): JSX.Element | null => {
+  const date = view.snapshot_date;
   if (date === undefined || !isDay(date) || date >= asOf) return null;
   return (
     <Note end={<a href={viewPath({ snapshot_date: date })}>The cars of that day</a>}>
@@ -132,13 +114,9 @@ export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | nu
 
 /** Describes the state of a listing on a day: not seen yet, sold, or its price. */
 function stateOn(listing: ListingDetail, date: string): string {
-  const { inventory_date: first, sold_date: sold } = listing;
+  const { inventory_date: first, sold_date: sold, price } = listing;
   if (first !== null && date < first.slice(0, 10)) return "it was not listed yet.";
   if (sold !== null && date >= sold) return "it was sold.";
-  return `it cost ${dollars(priceOn(listing, date))}.`;
-}
-
-function priceOn(listing: ListingDetail, date: string): number | null {
   const next = changesOf(listing).changes.find((change) => change.date > date);
-  return next === undefined ? listing.price : next.price_before;
+  return `it cost ${dollars(next === undefined ? price : next.price_before)}.`;
 }

@@ -1,6 +1,5 @@
 /** The price of a car among similar ones: each as a dot, within a distance that the reader chooses, and the nearest ones as a table. */
-import type { ComponentChildren, JSX } from "preact";
-import { ownValue } from "../../base/json.ts";
+import type { JSX } from "preact";
 import { nearness } from "../../valuation/rules.ts";
 import { Chart } from "../charts/chart.tsx";
 import type { Mark } from "../charts/marks.tsx";
@@ -10,9 +9,18 @@ import { Segments } from "../components/chips.tsx";
 import { Figure } from "../components/figure.tsx";
 import type { ChartTable } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable, type TableColumn } from "../components/table.tsx";
-import { countSimilar, expectedWords, nearestNote, nearestTitle, similarNote, similarTitle } from "../sentences/car.ts";
+import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
+import {
+  countSimilar,
+  expectedWords,
+  fewCarsNote,
+  nearestNote,
+  nearestTitle,
+  similarNote,
+  similarTitle,
+} from "../sentences/car.ts";
 import { things } from "../sentences/words.ts";
+import { changedPath } from "../shell/address.ts";
 import { count, dollars, plainWords, shortDay } from "../shell/format.ts";
 import { similarMax, type Valued } from "./car-data.ts";
 
@@ -43,42 +51,29 @@ export async function similarWithin(
   load: (radius: number) => Promise<Valued | undefined>,
 ): Promise<Similar> {
   const radius = radii.find((miles) => String(miles) === query.get("within"));
-  const isWhole = valued.comparables.length < similarMax;
+  const all = valued.comparables;
+  const isWhole = all.length < similarMax;
   const milesOf = ({ distance_miles: miles }: SimilarCar): number => miles ?? Number.POSITIVE_INFINITY;
-  const within = (miles: number) => valued.comparables.filter((car) => milesOf(car) <= miles);
+  const within = (miles: number) => all.filter((car) => milesOf(car) <= miles);
   const loaded = radius === undefined || isWhole ? undefined : await load(radius);
-  const cars = radius === undefined ? valued.comparables : (loaded?.comparables ?? within(radius));
-  const nearest = Math.min(...valued.comparables.map(milesOf));
+  const cars = radius === undefined ? all : (loaded?.comparables ?? within(radius));
+  const nearest = Math.min(...all.map(milesOf));
+  const countIn = (miles: number) => (isWhole ? within(miles).length : miles === radius ? cars.length : undefined);
   return {
     valued,
     cars,
     radius,
     nearest: isWhole && Number.isFinite(nearest) ? nearest : undefined,
     counts: [
-      ...radii.map(
-        (miles) => [miles, isWhole ? within(miles).length : miles === radius ? cars.length : undefined] as const,
-      ),
-      [undefined, valued.summary?.sample ?? valued.comparables.length] as const,
+      ...radii.map((miles) => [miles, countIn(miles)] as const),
+      [undefined, valued.summary?.sample ?? all.length],
     ],
   };
 }
 
-interface PageAddress {
+export interface PageAddress {
   readonly path: string;
   readonly query: URLSearchParams;
-}
-
-/** Returns the address of the page with a parameter changed or removed. */
-export function pathWith(
-  { path, query }: PageAddress,
-  name: string,
-  value: string | undefined,
-  anchor: string,
-): string {
-  const changed = new URLSearchParams(query);
-  if (value === undefined) changed.delete(name);
-  else changed.set(name, value);
-  return `${path}${changed.size === 0 ? "" : `?${changed}`}#${anchor}`;
 }
 
 interface SimilarProps {
@@ -88,46 +83,29 @@ interface SimilarProps {
 
 export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element => {
   const { valued, cars } = similar;
-  const { subject, valuation } = valued;
-  const { price, model } = subject;
-  const years = cars.flatMap(({ year }) => year ?? []);
+  const { price, model } = valued.subject;
   const prices = cars.map(({ adjusted_price }) => adjusted_price);
-  const isBeside = cars.length === 0 || price !== null;
-  const title = isBeside ? similarTitle(countSimilar(price ?? 0, prices)) : things(cars.length, "similar car");
+  const hasCars = cars.length > 0;
+  const years = cars.flatMap(({ year }) => year ?? []);
   return (
     <Figure
       id="similar"
-      title={title}
-      of={cars.length === 0 ? undefined : similarNote({ model: model ?? "car", years })}
-      numbers={cars.length === 0 ? undefined : numbersOf(cars)}
+      title={
+        hasCars && price === null ? things(cars.length, "similar car") : similarTitle(countSimilar(price ?? 0, prices))
+      }
+      of={hasCars ? similarNote({ model: model ?? "car", years }) : undefined}
+      numbers={hasCars ? numbersOf(cars) : undefined}
       sql={sqlOf(valued)}
       controls={<Distances similar={similar} address={address} />}
     >
-      {cars.length === 0 ? null : cars.length < drawnMin || valuation.market_value === null ? (
-        <FewCars similar={similar} />
+      {cars.length < drawnMin || valued.valuation.market_value === null ? (
+        <p>{fewCarsNote(prices, valued.valuation)}</p>
       ) : (
         <Dots similar={similar} />
       )}
     </Figure>
   );
 };
-
-/** What the drawing would show, in a sentence. */
-const FewCars = ({ similar: { valued, cars } }: Pick<SimilarProps, "similar">): JSX.Element => {
-  const prices = cars.map(({ adjusted_price }) => adjusted_price);
-  const { market_value_low: low, market_value_high: high } = valued.valuation;
-  const range = `Made comparable, they cost ${dollars(Math.min(...prices))} to ${dollars(Math.max(...prices))}.`;
-  const expected = low === null || high === null ? "" : ` ${sentenceOfBand(valued)}`;
-  return <p>{`${cars.length === 1 ? `Made comparable, it costs ${dollars(prices[0])}.` : range}${expected}`}</p>;
-};
-
-/** Returns in which range similar cars are expected: `We expect 8 of 10 such cars from $13,829 to $17,600.` */
-export function sentenceOfBand({
-  valuation: { market_value_low: low, market_value_high: high, coverage },
-}: Valued): string {
-  if (low === null || high === null || coverage === null) return "";
-  return `We expect ${count(Math.round(10 * coverage))} of 10 such cars from ${dollars(low)} to ${dollars(high)}.`;
-}
 
 const Dots = ({ similar: { valued, cars } }: Pick<SimilarProps, "similar">): JSX.Element => {
   const { price } = valued.subject;
@@ -170,13 +148,13 @@ const dotOf = (car: SimilarCar) => ({
   title: `${nameOf(car)}: ${dollars(car.adjusted_price)} made comparable, ${car.status === "sold" ? "sold" : "for sale"}`,
 });
 
-const Distances = ({ similar: { radius, counts, nearest }, address }: SimilarProps): JSX.Element => (
+const Distances = ({ similar: { radius, counts, nearest }, address: { path, query } }: SimilarProps): JSX.Element => (
   <div class="line similar-within">
     <small>Similar cars within</small>
     <Segments
       label="Distance of similar cars"
       segments={counts.map(([miles, cars]) => ({
-        path: pathWith(address, "within", miles === undefined ? undefined : String(miles), "similar"),
+        path: `${changedPath(path, query, { within: miles?.toString() })}#similar`,
         text: `${miles === undefined ? "any" : `${miles} mi`}${cars === undefined ? "" : `: ${cars}`}`,
         isCurrent: miles === radius,
       }))}
@@ -226,71 +204,43 @@ const yearsMax = nearness.yearsMax;
 /** The rows of the table that are shown at first. */
 const firstRows = 6;
 
-/** The ways to sort the table, by the names of its columns in the address. */
-const orders: Readonly<Record<string, (car: SimilarCar) => number | null>> = {
-  year: ({ year }) => year,
-  distance: ({ distance_miles }) => distance_miles,
-  miles: ({ miles }) => miles,
-  price: ({ price }) => price,
-  comparable: ({ adjusted_price }) => adjusted_price,
-};
-
 /** The nearest similar cars: six, or all. */
-export const NearestCars = ({ similar: { cars, valued }, address, asOf }: SimilarProps & { readonly asOf: string }) => {
-  const current = address.query.get("similar") ?? "distance";
-  const isWhole = address.query.get("rows") === "all";
-  const nearest = sortedBy(sortedBy(cars, "distance").slice(0, isWhole ? undefined : firstRows), current);
-  const more = cars.length - nearest.length;
-  const tools: ComponentChildren[] = [];
-  if (more > 0)
-    tools.push(
-      <a key="more" href={pathWith(address, "rows", "all", "nearest")}>
-        {count(more)} more
-      </a>,
-    );
-  tools.push(
-    <a key="how" href="/docs/guides/valuation">
-      How a price becomes comparable
-    </a>,
-  );
-  if (valued.subject.vin !== null && address.path !== "/value")
-    tools.push(
-      <a key="value" href={`/value?vin=${valued.subject.vin}`}>
-        Value it with other facts
-      </a>,
-    );
+export const NearestCars = ({ similar, address, asOf }: SimilarProps & { readonly asOf: string }) => {
+  const { path, query } = address;
+  const pathOf = (changes: Readonly<Record<string, string>>) => `${changedPath(path, query, changes)}#nearest`;
+  const isWhole = query.get("rows") === "all";
+  const columns = nearestColumns(asOf);
+  const cars = sortedRows(similar.cars, columns, "distance");
+  const rows = isWhole ? cars : cars.slice(0, firstRows);
+  if (rows.length === 0) return null;
   return (
     <Sheet
       id="nearest"
-      title={isWhole ? `All ${things(cars.length, "similar car")}` : nearestTitle(nearest.length)}
-      tools={tools}
+      title={isWhole ? `All ${things(cars.length, "similar car")}` : nearestTitle(rows.length)}
+      tools={
+        <>
+          {rows.length < cars.length ? (
+            <a href={pathOf({ rows: "all" })}>{count(cars.length - rows.length)} more</a>
+          ) : null}
+          <a href="/docs/guides/valuation">How a price becomes comparable</a>
+        </>
+      }
     >
       <DataTable
         label="Similar cars"
-        columns={nearestColumns(asOf)}
-        rows={nearest}
-        sorting={{ current, pathOf: (sort) => pathWith(address, "similar", sort, "nearest") }}
+        columns={columns}
+        rows={rows}
+        sorting={{ current: query.get("similar") ?? "distance", pathOf: (similar) => pathOf({ similar }) }}
       />
     </Sheet>
   );
 };
 
-function sortedBy(cars: readonly SimilarCar[], sort: string): readonly SimilarCar[] {
-  const value = ownValue(orders, sort.replace(/^-/, ""));
-  if (value === undefined) return cars;
-  const sign = sort.startsWith("-") ? -1 : 1;
-  return [...cars].sort((one, other) => {
-    const left = value(one);
-    const right = value(other);
-    if (left === null || right === null) return Number(left === null) - Number(right === null);
-    return sign * (left - right);
-  });
-}
-
 const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
   {
     title: "Car",
     sort: "year",
+    value: ({ year }) => year,
     cell: (car) => (
       <>
         <a href={`/listings/${car.listing_id}`}>{nameOf(car)}</a>
@@ -299,17 +249,19 @@ const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
       </>
     ),
   },
-  { title: "Distance", sort: "distance", isNumber: true, cell: (car) => count(car.distance_miles, " mi") },
-  { title: "Miles", sort: "miles", isNumber: true, cell: (car) => count(car.miles) },
-  { title: "Price", sort: "price", isNumber: true, cell: (car) => dollars(car.price) },
-  { title: "Made comparable", sort: "comparable", isNumber: true, cell: (car) => <b>{dollars(car.adjusted_price)}</b> },
+  { title: "Distance", sort: "distance", value: (car) => car.distance_miles, format: (miles) => count(miles, " mi") },
+  { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
+  { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
+  {
+    title: "Made comparable",
+    sort: "comparable",
+    isNumber: true,
+    value: (car) => car.adjusted_price,
+    cell: (car) => <b>{dollars(car.adjusted_price)}</b>,
+  },
   {
     title: "State",
-    cell: (car) =>
-      car.sold_date === null ? (
-        <Badge look="petrol">for sale</Badge>
-      ) : (
-        <Badge>sold {shortDay(car.sold_date, asOf)}</Badge>
-      ),
+    cell: ({ sold_date: sold }) =>
+      sold === null ? <Badge look="petrol">for sale</Badge> : <Badge>sold {shortDay(sold, asOf)}</Badge>,
   },
 ];

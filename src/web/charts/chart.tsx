@@ -3,7 +3,7 @@
  * dot with their name and value, nothing has a legend. It is drawn twice, wide and for phones, so that its texts stay 12 px; the style sheet shows one.
  */
 import type { JSX } from "preact";
-import { type Anchor, drawMark, Label, type Mark, type Plot, px } from "./marks.tsx";
+import { type Anchor, DrawnMark, Label, type Mark, type Plot, px } from "./marks.tsx";
 import type { Scale, ScaleTick } from "./scale.ts";
 
 interface ChartProps {
@@ -71,7 +71,9 @@ const Drawing = ({ label, x, y, marks, look, width, height }: DrawingProps): JSX
       {x.band === undefined && y !== undefined ? null : (
         <line x1={plot.left} x2={plot.right} y1={plot.bottom} y2={plot.bottom} stroke="var(--field)" />
       )}
-      {marks.map((mark, index) => drawMark(mark, plot, index))}
+      {marks.map((mark, index) => (
+        <DrawnMark key={index} mark={mark} plot={plot} />
+      ))}
       <EndLabels marks={marks} plot={plot} />
     </svg>
   );

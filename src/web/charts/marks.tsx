@@ -1,28 +1,25 @@
-/** The marks of charts: rule, line, area, bar, dot and text, on two scales. Their colors are tokens of the style sheet, so that one drawing serves light and dark. */
+/** The marks of charts: rule, line, span, bar and dot, on two scales. Their colors are tokens of the style sheet, so that one drawing serves light and dark. */
 import type { ComponentChildren, JSX } from "preact";
 
 /** Petrol is the first series, coral the subject or the second one. */
-export type ChartColor = "petrol" | "petrol2" | "coral" | "gold" | "field" | "line" | "petrol-soft";
+export type ChartColor = "petrol" | "petrol2" | "coral" | "gold" | "field";
 
 interface Linked {
   /** The rows that the mark stands for. */
-  readonly href?: string;
+  readonly href?: string | undefined;
   /** What the mark says on hover, and to readers who do not see it. */
-  readonly title?: string;
+  readonly title?: string | undefined;
 }
 
 type Point = readonly [x: number, y: number | null];
 
 export type Mark =
-  /** A line across the plot at one value. */
+  /** A line across the plot at one value of the horizontal scale. Its text stands above it, or beside it and below the texts of others. */
   | {
       readonly mark: "rule";
-      readonly x?: number;
-      readonly y?: number;
-      readonly color?: ChartColor;
-      readonly isDashed?: boolean;
+      readonly x: number;
+      readonly color: ChartColor;
       readonly text?: string;
-      /** Puts the text of a vertical rule beside it, below the texts of others. */
       readonly side?: "start" | "end";
     }
   /** A series: interrupted where a value is unknown. It starts with an open dot, and ends in a filled one with its name and value. */
@@ -38,47 +35,33 @@ export type Mark =
       /** Whether it is fitted: without dots at its ends. */
       readonly isFitted?: boolean;
     }
-  /** A range of a series, from a low to a high value. */
-  | {
-      readonly mark: "area";
-      readonly points: readonly (readonly [x: number, low: number, high: number])[];
-      readonly color: ChartColor;
-    }
   /** A range of the horizontal scale, over the whole height. */
   | { readonly mark: "span"; readonly from: number; readonly to: number; readonly text?: string }
   /** A bar from zero, with its value above it. */
-  | ({
+  | (Linked & {
       readonly mark: "bar";
       readonly x: number;
       readonly y: number;
       readonly color?: ChartColor;
       readonly above?: string;
-    } & Linked)
-  /** A dot. `r` is its radius in pixels; a `bubble` shines through. */
-  | ({
+    })
+  /** A dot. `r` is its radius in pixels, `opacity` that of its fill. */
+  | (Linked & {
       readonly mark: "dot";
       readonly x: number;
       readonly y: number;
-      readonly r?: number;
+      readonly r: number;
       readonly color: ChartColor;
-      readonly look?: "open" | "filled" | "bubble" | "faint";
+      readonly opacity?: number;
       readonly name?: string;
       /** Lines that stand above it. */
       readonly above?: readonly string[];
-    } & Linked)
+    })
   /** Dots that stand on the base, those of nearly one value above each other. */
   | {
       readonly mark: "stack";
       readonly dots: readonly ({ readonly x: number; readonly isOpen?: boolean } & Linked)[];
       readonly color: ChartColor;
-    }
-  | {
-      readonly mark: "text";
-      readonly x: number;
-      readonly y: number;
-      readonly text: string;
-      readonly color?: ChartColor;
-      readonly anchor?: Anchor;
     };
 
 export type Anchor = "start" | "middle" | "end";
@@ -95,36 +78,31 @@ export interface Plot {
   readonly band: number;
 }
 
-type MarkOf<Name extends Mark["mark"]> = Extract<Mark, { mark: Name }>;
-
 /** Rounds a length to a tenth of a pixel. */
 export const px = (length: number): number => Math.round(length * 10) / 10;
 
 const paintOf = (color: ChartColor): string => `var(--${color})`;
 
+interface MarkProps<Name extends Mark["mark"]> {
+  readonly mark: Extract<Mark, { mark: Name }>;
+  readonly plot: Plot;
+}
+
 /** Draws a mark. */
-export function drawMark(mark: Mark, plot: Plot, key: number): JSX.Element {
+export function DrawnMark({ mark, plot }: MarkProps<Mark["mark"]>): JSX.Element {
   switch (mark.mark) {
     case "rule":
-      return <Rule key={key} mark={mark} plot={plot} />;
+      return <Rule mark={mark} plot={plot} />;
     case "line":
-      return <Line key={key} mark={mark} plot={plot} />;
-    case "area":
-      return <path key={key} d={areaPath(mark.points, plot)} fill={paintOf(mark.color)} fill-opacity=".12" />;
+      return <Line mark={mark} plot={plot} />;
     case "span":
-      return <Span key={key} mark={mark} plot={plot} />;
+      return <Span mark={mark} plot={plot} />;
     case "bar":
-      return <Bar key={key} mark={mark} plot={plot} />;
+      return <Bar mark={mark} plot={plot} />;
     case "dot":
-      return <Dot key={key} mark={mark} plot={plot} />;
+      return <Dot mark={mark} plot={plot} />;
     case "stack":
-      return <Stack key={key} mark={mark} plot={plot} />;
-    case "text":
-      return (
-        <Label key={key} x={plot.x(mark.x)} y={plot.y(mark.y)} anchor={mark.anchor} color={mark.color}>
-          {mark.text}
-        </Label>
-      );
+      return <Stack mark={mark} plot={plot} />;
   }
 }
 
@@ -153,12 +131,14 @@ export const Label = ({ x, y, anchor = "start", color, isBold = color !== undefi
 /** A mark as a link to its rows, with its words. */
 const Link = ({ href, title, children }: Linked & { readonly children: ComponentChildren }): JSX.Element => {
   const words = title === undefined ? null : <title>{title}</title>;
-  return href === undefined ? (
-    <g>
-      {words}
-      {children}
-    </g>
-  ) : (
+  if (href === undefined)
+    return (
+      <g>
+        {words}
+        {children}
+      </g>
+    );
+  return (
     <a href={href} aria-label={title}>
       {words}
       {children}
@@ -166,30 +146,25 @@ const Link = ({ href, title, children }: Linked & { readonly children: Component
   );
 };
 
-interface MarkProps<Name extends Mark["mark"]> {
-  readonly mark: MarkOf<Name>;
-  readonly plot: Plot;
-}
+/** How far the text beside a rule stands from it. */
+const besideRule = { start: 7, end: -7 };
 
-const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
-  const { x, y, color = "line", isDashed = false, text, side } = mark;
-  const at = x === undefined ? { x1: plot.left, x2: plot.right } : { x1: px(plot.x(x)), x2: px(plot.x(x)) };
-  const level = y === undefined ? { y1: plot.top, y2: plot.bottom } : { y1: px(plot.y(y)), y2: px(plot.y(y)) };
-  const width = x === undefined || color === "line" || color === "field" ? 1 : 2;
+const Rule = ({ mark: { x: value, color, text, side }, plot }: MarkProps<"rule">): JSX.Element => {
+  const x = plot.x(value);
+  const isQuiet = color === "field";
+  const style = {
+    stroke: paintOf(color),
+    "stroke-width": isQuiet ? 1 : 2,
+    "stroke-dasharray": isQuiet ? "2 3" : undefined,
+  };
   return (
     <>
-      <line
-        {...at}
-        {...level}
-        stroke={paintOf(color)}
-        stroke-width={width}
-        stroke-dasharray={isDashed ? "2 3" : undefined}
-      />
+      <line x1={px(x)} x2={px(x)} y1={plot.top} y2={plot.bottom} {...style} />
       {text === undefined ? null : (
         <Label
-          x={x === undefined ? plot.right : plot.x(x) + (side === "start" ? 7 : side === "end" ? -7 : 0)}
-          y={y === undefined ? plot.top + (side === undefined ? -6 : 8) : plot.y(y) - 6}
-          anchor={x === undefined ? "end" : (side ?? "middle")}
+          x={x + (side === undefined ? 0 : besideRule[side])}
+          y={plot.top + (side === undefined ? -6 : 8)}
+          anchor={side ?? "middle"}
           color={color}
         >
           {text}
@@ -202,35 +177,24 @@ const Rule = ({ mark, plot }: MarkProps<"rule">): JSX.Element => {
 const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
   const { points, color, isStepped = false, hasArea = false, isUnfinished = false, isFitted = false } = mark;
   const known = points.filter((point): point is readonly [number, number] => point[1] !== null);
-  const first = known[0];
+  const [first] = known;
   const last = known.at(-1);
-  const finished = isUnfinished ? points.slice(0, -1) : points;
-  const stroke = { fill: "none", stroke: paintOf(color), "stroke-width": 2.4, "stroke-linejoin": "round" } as const;
   if (first === undefined || last === undefined) return <g />;
+  const paint = paintOf(color);
+  const stroke = { fill: "none", stroke: paint, "stroke-width": 2.4, "stroke-linejoin": "round" } as const;
+  const area = `${linePath(known, plot, isStepped)}V${px(plot.bottom)}H${px(plot.x(first[0]))}Z`;
+  const start = { cx: px(plot.x(first[0])), cy: px(plot.y(first[1])) };
   return (
     <>
-      {hasArea ? (
-        <path
-          d={`${linePath(known, plot, isStepped)}V${px(plot.bottom)}H${px(plot.x(first[0]))}Z`}
-          fill={paintOf(color)}
-          fill-opacity=".1"
-        />
-      ) : null}
-      <path d={linePath(finished, plot, isStepped)} {...stroke} />
+      {hasArea ? <path d={area} fill={paint} fill-opacity=".1" /> : null}
+      <path d={linePath(isUnfinished ? points.slice(0, -1) : points, plot, isStepped)} {...stroke} />
       {isUnfinished ? (
         <path d={linePath(points.slice(-2), plot, isStepped)} {...stroke} stroke-dasharray="2 4" />
       ) : null}
       {isFitted ? null : (
         <>
-          <circle
-            cx={px(plot.x(first[0]))}
-            cy={px(plot.y(first[1]))}
-            r="3"
-            fill="var(--sheet)"
-            stroke={paintOf(color)}
-            stroke-width="2"
-          />
-          <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paintOf(color)} />
+          <circle {...start} r="3" fill="var(--sheet)" stroke={paint} stroke-width="2" />
+          <circle cx={px(plot.x(last[0]))} cy={px(plot.y(last[1]))} r="4.5" fill={paint} />
         </>
       )}
     </>
@@ -248,11 +212,6 @@ function linePath(points: readonly Point[], plot: Plot, isStepped: boolean): str
       return isStepped ? `H${left}V${top}` : `L${left} ${top}`;
     })
     .join("");
-}
-
-function areaPath(points: readonly (readonly [x: number, low: number, high: number])[], plot: Plot): string {
-  const edge = (at: 1 | 2) => points.map((point) => `${px(plot.x(point[0]))} ${px(plot.y(point[at]))}`);
-  return points.length === 0 ? "" : `M${[...edge(2), ...edge(1).reverse()].join("L")}Z`;
 }
 
 const Span = ({ mark: { from, to, text }, plot }: MarkProps<"span">): JSX.Element => {
@@ -299,29 +258,23 @@ const Bar = ({ mark: { x, y, color = "petrol2", above, ...link }, plot }: MarkPr
   );
 };
 
-const dotStroke = 1.8;
-
-const Dot = ({
-  mark: { x, y, r = 5.4, color, look = "filled", name, above = [], ...link },
-  plot,
-}: MarkProps<"dot">): JSX.Element => {
+const Dot = ({ mark, plot }: MarkProps<"dot">): JSX.Element => {
+  const { x, y, r, color, opacity, name = "", above = [], ...link } = mark;
   const left = plot.x(x);
   const top = plot.y(y);
-  const opacity = { bubble: color === "coral" ? 0.85 : 0.3, faint: 0.45, filled: undefined, open: undefined }[look];
   // The name stands at the side where there is room.
-  const isAtEnd = left + r + 8 + (name ?? "").length * 7 > plot.right + 20;
+  const isAtEnd = left + r + 8 + name.length * 7 > plot.right + 20;
   return (
     <Link {...link}>
       <circle
         cx={px(left)}
         cy={px(top)}
         r={px(r)}
-        fill={look === "open" ? "var(--sheet)" : paintOf(color)}
+        fill={paintOf(color)}
         fill-opacity={opacity}
-        stroke={look === "faint" ? undefined : paintOf(color)}
-        stroke-width={look === "open" ? dotStroke : undefined}
+        stroke={paintOf(color)}
       />
-      {name === undefined ? null : (
+      {name === "" ? null : (
         <Label
           x={isAtEnd ? left - r - 5 : left + r + 5}
           y={top + 4}
@@ -365,14 +318,14 @@ const Stack = ({ mark: { dots, color }, plot }: MarkProps<"stack">): JSX.Element
   return (
     <>
       {placed.map(({ cx, height, isOpen = false, href, title }, index) => (
-        <Link key={index} {...(href === undefined ? {} : { href })} {...(title === undefined ? {} : { title })}>
+        <Link key={index} href={href} title={title}>
           <circle
             cx={px(cx)}
             cy={px(plot.bottom - 15 - height * step)}
             r={stackRadius}
             fill={isOpen ? "var(--sheet)" : paintOf(color)}
             stroke={paintOf(color)}
-            stroke-width={dotStroke}
+            stroke-width="1.8"
           />
         </Link>
       ))}

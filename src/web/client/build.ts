@@ -26,9 +26,6 @@ function enhance(form: HTMLFormElement): void {
     const answer = document.querySelector("#answer");
     if (answer?.hasAttribute("aria-busy") === false) send(form, answer);
   });
-  document
-    .querySelector<HTMLFormElement>("#find-parameter")
-    ?.addEventListener("submit", (event) => event.preventDefault());
 }
 
 /** Shows the sample and the price of the request that the form has. */
@@ -68,11 +65,13 @@ function replace(html: string, selectors: readonly [string, ...string[]]): boole
   return true;
 }
 
-/** Shows the parameters that have some words. */
+/** Shows the parameters that have some words in their names, or else in their descriptions. */
 function find(form: HTMLFormElement, words: string): void {
   const wanted = words.trim().toLowerCase();
-  for (const one of form.querySelectorAll<HTMLElement>(".param"))
-    one.hidden = !one.textContent.toLowerCase().includes(wanted);
+  const all = [...form.querySelectorAll<HTMLElement>(".param")];
+  const named = all.filter(({ id }) => id.includes(wanted));
+  for (const one of all)
+    one.hidden = named.length > 0 ? !named.includes(one) : !one.textContent.toLowerCase().includes(wanted);
   for (const details of form.querySelectorAll<HTMLDetailsElement>("details.more")) details.open = wanted !== "";
 }
 

@@ -1,173 +1,88 @@
-/**
- * Charts as files: the marks and texts of a figure, where the page shows them and in its computed colors, as SVG, and that as PNG. Written from the
- * page, so that a chart of lists and several plots is one picture in the reader's color scheme.
- */
+/** Charts as files: the drawing of a figure that the page shows, with its title and in its computed colors, as SVG, and that as PNG. */
 import { on, setAttributes } from "./elements.ts";
 
 /** Pixels of a PNG for each one of the page. */
 const scale = 2;
 const margin = 20;
+/** The height of a line of the title, and the width of a letter, of the size of the font. */
+const lineHeight = 1.35;
+const letterWidth = 0.58;
 const namespace = "http://www.w3.org/2000/svg";
-const lengths = ["x", "y", "width", "height", "cx", "cy", "r", "rx", "x1", "x2", "y1", "y2"];
 const styles = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-opacity",
-  "stroke-width",
-  "stroke-dasharray",
-  "stroke-linejoin",
-  "paint-order",
+  ...["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin"],
+  ...["paint-order", "font-family", "font-size", "font-weight", "text-anchor", "display"],
 ];
-const textStyles = ["font-family", "font-size", "font-weight", "text-anchor"];
 
 /** Handles all buttons of files, also later ones. */
 export function enhanceDrawings(): void {
   on("click", "[data-draw]", async (button) => {
     const figure = button.closest("figure");
-    if (figure === null) return;
+    const chart = [...(figure?.querySelectorAll("svg") ?? [])].find((svg) => svg.getBoundingClientRect().width > 0);
+    if (figure === null || chart === undefined) return;
     const { draw: name = "" } = button.dataset;
-    const drawing = draw(figure);
-    save(name, name.endsWith(".svg") ? new Blob([drawing.svg], { type: "image/svg+xml" }) : await rasterize(drawing));
+    const drawing = draw(figure, chart);
+    const svg = new XMLSerializer().serializeToString(drawing);
+    const content = name.endsWith(".svg") ? new Blob([svg], { type: "image/svg+xml" }) : await rasterize(drawing, svg);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(content);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   });
 }
 
-function save(name: string, content: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-async function rasterize({ svg, width, height }: Drawing): Promise<Blob> {
+async function rasterize(drawing: Element, svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
-  const canvas = new OffscreenCanvas(width * scale, height * scale);
+  const lengthOf = (name: string): number => scale * Number(drawing.getAttribute(name));
+  const canvas = new OffscreenCanvas(lengthOf("width"), lengthOf("height"));
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.convertToBlob({ type: "image/png" });
 }
 
-interface Drawing {
-  readonly svg: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Draws a figure without its controls. */
-function draw(figure: HTMLElement): Drawing {
-  const { left, top, width: inner } = figure.getBoundingClientRect();
-  const parts: Element[] = [];
-  let bottom = 0;
-  const put = (part: SVGElement, x: number, y: number): void => {
-    part.setAttribute(
-      "transform",
-      `translate(${x - left + margin} ${y - top + margin}) ${part.getAttribute("transform") ?? ""}`.trim(),
-    );
-    parts.push(part);
-  };
-  const walker = document.createTreeWalker(figure, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    node instanceof Element && isLeftOut(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
-  );
-  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    if (node instanceof SVGGraphicsElement && isMark(node)) {
-      put(markOf(node), 0, 0);
-      bottom = Math.max(bottom, node.getBoundingClientRect().bottom);
-    } else if (node instanceof Text && node.parentElement !== null && !(node.parentElement instanceof SVGElement))
-      for (const { text, rect } of linesOf(node)) {
-        put(textOf(text, node.parentElement, rect.height), rect.left, rect.top);
-        bottom = Math.max(bottom, rect.bottom);
-      }
+/** Returns a chart below the title and the subtitle of its figure, on the paper of the page. */
+function draw(figure: Element, chart: SVGSVGElement): Element {
+  const box = chart.getBoundingClientRect();
+  const width = Math.ceil(box.width);
+  const texts: Element[] = [];
+  let top = margin;
+  for (const element of figure.querySelectorAll("figcaption h2, figcaption .of")) {
+    const { color, fontFamily, fontSize, fontWeight } = getComputedStyle(element);
+    const size = Number.parseFloat(fontSize);
+    const plain = document.importNode(element, true);
+    for (const control of plain.querySelectorAll(".choice")) control.remove();
+    for (const line of linesOf(plain.textContent.trim(), width / (size * letterWidth))) {
+      top += size * lineHeight;
+      const text = document.createElementNS(namespace, "text");
+      const font = { "font-family": fontFamily, "font-size": fontSize, "font-weight": fontWeight };
+      setAttributes(text, { x: margin, y: top - size * 0.3, fill: color, ...font });
+      text.textContent = line;
+      texts.push(text);
+    }
   }
-  const width = Math.ceil(inner + 2 * margin);
-  const height = Math.ceil(bottom - top + 2 * margin);
+  const inner = styled(chart);
+  setAttributes(inner, { x: margin, y: top + 8, width, height: Math.ceil(box.height) });
+  const size = { width: width + 2 * margin, height: Math.ceil(top + 8 + box.height + margin) };
   const paper = document.createElementNS(namespace, "rect");
-  setAttributes(paper, { width, height, fill: plainColor(getComputedStyle(document.body).backgroundColor) });
+  setAttributes(paper, { ...size, fill: getComputedStyle(document.body).backgroundColor });
   const root = document.createElementNS(namespace, "svg");
-  setAttributes(root, { width, height, viewBox: `0 0 ${width} ${height}` });
-  root.append(paper, ...parts);
-  return { svg: new XMLSerializer().serializeToString(root), width, height };
+  setAttributes(root, { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
+  root.append(paper, ...texts, inner);
+  return root;
 }
 
-/** Controls, what is hidden, and what only screen readers read. */
-const isLeftOut = (element: Element): boolean =>
-  element.matches("details, .tools, .end, [data-selection], .brush, .hit, .vh, title") ||
-  getComputedStyle(element).display === "none" ||
-  getComputedStyle(element).visibility === "hidden";
+/** Returns the lines of a text, each of at most `lettersMax` letters unless a word is longer. */
+const linesOf = (text: string, lettersMax: number): readonly string[] =>
+  text.match(new RegExp(`(.{1,${Math.max(1, Math.floor(lettersMax))}})(\\s+|$)|\\S+`, "g")) ?? [];
 
-const isMark = (element: Element): boolean => element.matches("rect, circle, line, path, text");
-
-/** Returns a mark in pixels of the window, with its style as attributes. */
-function markOf(element: SVGGraphicsElement): SVGElement {
-  const mark = document.createElementNS(namespace, element.tagName);
-  for (const name of ["d", "dx", "dy", "vector-effect"]) {
-    const value = element.getAttribute(name);
-    if (value !== null) mark.setAttribute(name, value);
+/** Returns a copy of a drawing with its computed style as attributes. */
+function styled(chart: SVGSVGElement): Element {
+  const copy = document.importNode(chart, true);
+  const originals = [chart, ...chart.querySelectorAll("*")];
+  for (const [index, element] of [copy, ...copy.querySelectorAll("*")].entries()) {
+    const computed = getComputedStyle(originals[index] ?? chart);
+    setAttributes(element, Object.fromEntries(styles.map((name) => [name, computed.getPropertyValue(name)])));
   }
-  for (const name of lengths) {
-    const length: unknown = Reflect.get(element, name);
-    if (length instanceof SVGAnimatedLength) mark.setAttribute(name, String(length.baseVal.value));
-    else if (length instanceof SVGAnimatedLengthList && length.baseVal.numberOfItems > 0)
-      mark.setAttribute(name, String(length.baseVal.getItem(0).value));
-  }
-  const isText = element instanceof SVGTextElement;
-  if (isText)
-    mark.textContent = [...element.childNodes].map((node) => (node instanceof Text ? node.data : "")).join("");
-  setStyle(mark, element, isText ? [...styles, ...textStyles] : styles);
-  if (getComputedStyle(element).vectorEffect === "non-scaling-stroke")
-    mark.setAttribute("vector-effect", "non-scaling-stroke");
-  const { a, b, c, d, e, f } = element.getScreenCTM() ?? new DOMMatrix();
-  mark.setAttribute("transform", `matrix(${[a, b, c, d, e, f].join(" ")})`);
-  return mark;
-}
-
-/** Returns the lines of a text of the page, as they wrap. */
-function linesOf(node: Text): readonly { readonly text: string; readonly rect: DOMRect }[] {
-  const lines: { text: string; rect: DOMRect }[] = [];
-  for (const { 0: word, index } of node.data.matchAll(/\S+\s*/g)) {
-    const range = document.createRange();
-    range.setStart(node, index);
-    range.setEnd(node, index + word.length);
-    const rect = range.getBoundingClientRect();
-    const line = lines.at(-1);
-    if (rect.width === 0) continue;
-    if (line !== undefined && Math.abs(line.rect.top - rect.top) < 2) line.text += word;
-    else lines.push({ text: word, rect });
-  }
-  return lines;
-}
-
-/** Returns a text of the page as a mark at the origin. */
-function textOf(text: string, parent: Element, height: number): SVGElement {
-  const mark = document.createElementNS(namespace, "text");
-  mark.textContent = text.trimEnd();
-  setStyle(mark, parent, textStyles);
-  setAttributes(mark, { y: height * 0.78, fill: plainColor(getComputedStyle(parent).color) });
-  return mark;
-}
-
-function setStyle(mark: Element, element: Element, names: readonly string[]): void {
-  const computed = getComputedStyle(element);
-  for (const name of names) {
-    const value = computed.getPropertyValue(name);
-    mark.setAttribute(name, name === "fill" || name === "stroke" ? plainColor(value) : value);
-  }
-}
-
-const plainColors = new Map<string, string>();
-
-/** Returns a color as red, green and blue, which every program reads: mixed ones are computed in other spaces. */
-function plainColor(color: string): string {
-  if (color === "none" || color === "") return "none";
-  const known = plainColors.get(color);
-  if (known !== undefined) return known;
-  const context = new OffscreenCanvas(1, 1).getContext("2d");
-  if (context === null) return color;
-  context.fillStyle = color;
-  context.fillRect(0, 0, 1, 1);
-  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
-  const plain = `rgb(${red}, ${green}, ${blue})`;
-  plainColors.set(color, plain);
-  return plain;
+  return copy;
 }

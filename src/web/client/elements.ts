@@ -1,4 +1,4 @@
-/** What browser modules do with the document: handle events of its elements, also of later ones, set attributes, open dialogs. */
+/** What browser modules do with the document: handle events of its elements, also of later ones, set attributes, wait until typing pauses. */
 
 /** Handles an event of the elements that match a selector. */
 export function on<Name extends keyof DocumentEventMap>(
@@ -18,17 +18,6 @@ export const isPlainClick = ({ ctrlKey, metaKey, shiftKey, button }: MouseEvent)
 
 export function setAttributes(element: Element, values: Readonly<Record<string, string | number>>): void {
   for (const [name, value] of Object.entries(values)) element.setAttribute(name, String(value));
-}
-
-/** Opens a modal dialog, which is removed when it closes. */
-export function openDialog(...content: readonly Element[]): HTMLDialogElement {
-  const dialog = document.createElement("dialog");
-  dialog.className = "dialog";
-  dialog.append(...content);
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
 }
 
 /** How long typing pauses before it has an effect. */

@@ -1,14 +1,14 @@
 /**
  * Views without page loads: a changed filter or a followed link fetches the next view's document and morphs the page into it, so that focus,
- * scroll and open sections stay. The URL is that of the view, and views that were shown are kept, so that going back costs nothing.
+ * scroll and open sections stay. The URL is that of the view. Views that were shown are kept, so that going back asks for nothing.
  */
 import { Idiomorph } from "idiomorph";
 import { isPlainClick, on } from "./elements.ts";
 
-/** The most views that are kept. */
+/** The views that were shown, by address, and how many are kept. */
+const kept = new Map<string, string>();
 const keptMax = 40;
 
-const kept = new Map<string, string>();
 let shownUrl = "";
 let loading: AbortController | undefined;
 
@@ -16,7 +16,7 @@ let loading: AbortController | undefined;
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
   shownUrl = urlWithoutHash();
-  keep(shownUrl, document.documentElement.outerHTML);
+  kept.set(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
@@ -66,52 +66,37 @@ function isDefault(form: HTMLFormElement, name: string, value: string): boolean 
 
 /** Opens a view; leads to its cars if asked, which closes the filters of phones. */
 async function open(url: string, isAtCars = false): Promise<void> {
-  const shown = await show(url, (shownAs) => {
-    if (shownAs !== urlWithoutHash()) history.pushState(null, "", shownAs);
-  });
-  if (shown && isAtCars) location.replace("#cars");
+  if ((await show(url)) && isAtCars) location.replace("#cars");
 }
 
-/** Shows a view, from those that are kept or from the service, at the address to which that leads. Returns false if another view was opened. */
-async function show(url: string, beforeReplacing: (shownAs: string) => void = () => {}): Promise<boolean> {
+/**
+ * Shows a view, or another page such as a refusal, at the address to which it leads; leaves the page for what is no document. Returns false if
+ * another view was opened meanwhile.
+ */
+async function show(url: string): Promise<boolean> {
   loading?.abort();
   const current = new AbortController();
   loading = current;
   document.querySelector("#results")?.setAttribute("aria-busy", "true");
   try {
-    const html = kept.get(url);
-    const view = html === undefined ? await load(url, current.signal) : { url, html };
-    if (view === undefined) return false;
-    beforeReplacing(view.url);
-    shownUrl = view.url;
-    replace(new DOMParser().parseFromString(view.html, "text/html"));
+    let html = kept.get(url);
+    let address = url;
+    if (html === undefined) {
+      const response = await fetch(url, { signal: current.signal, headers: { Accept: "text/html" } });
+      if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
+      html = await response.text();
+      address = response.url;
+      if (kept.size === keptMax) kept.clear();
+      if (html.includes("data-view")) kept.set(address, html);
+    }
+    if (address !== urlWithoutHash()) history.pushState(null, "", address);
+    shownUrl = address;
+    replace(new DOMParser().parseFromString(html, "text/html"));
     return true;
-  } catch (thrown) {
+  } catch {
     if (!current.signal.aborted) location.assign(url);
-    return thrown === undefined;
+    return false;
   }
-}
-
-/**
- * Returns the document that the service answers with, and its address: a view, which is kept, or another page, such as a refusal. Leaves the page if
- * it answers with no document.
- */
-async function load(url: string, signal: AbortSignal): Promise<{ url: string; html: string } | undefined> {
-  const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
-  if (!response.headers.get("Content-Type")?.startsWith("text/html")) {
-    location.assign(url);
-    return undefined;
-  }
-  const html = await response.text();
-  if (html.includes("data-view")) keep(response.url, html);
-  return { url: response.url, html };
-}
-
-function keep(url: string, html: string): void {
-  kept.delete(url);
-  kept.set(url, html);
-  const [oldest] = kept.keys();
-  if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest);
 }
 
 /** Shows a document: the differences of a view to the shown one, or all of another page. */

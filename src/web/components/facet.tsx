@@ -16,27 +16,34 @@ interface FacetProps {
   readonly rows: readonly FacetRow[];
   /** The number of which the bars show the parts: by default the greatest count. */
   readonly total?: number | undefined;
-  /** A link to more values. */
-  readonly more?: { readonly path: string; readonly text: string } | undefined;
+  /** Rarer values, to unfold. */
+  readonly rest?: readonly FacetRow[];
+  /** Whether others than these can be typed. */
+  readonly isOpenEnded?: boolean;
 }
 
-export const Facet = ({ legend, name, rows, total, more }: FacetProps): JSX.Element => {
+export const Facet = ({ legend, name, rows, total, rest = [], isOpenEnded = false }: FacetProps): JSX.Element => {
   const whole = total ?? Math.max(1, ...rows.map((row) => row.count ?? 0));
+  const label = (row: FacetRow): JSX.Element => (
+    <label key={row.value}>
+      <input type="checkbox" id={`${name}=${row.value}`} name={name} value={row.value} checked={row.isChecked} />
+      <span>{row.text}</span>
+      {row.count === undefined ? null : <output>{count(row.count)}</output>}
+      <Share part={row.count ?? 0} whole={whole} />
+    </label>
+  );
   return (
     <fieldset class="facet">
       <legend>{legend}</legend>
-      {rows.map((row) => (
-        <label key={row.value}>
-          <input type="checkbox" id={`${name}=${row.value}`} name={name} value={row.value} checked={row.isChecked} />
-          <span>{row.text}</span>
-          {row.count === undefined ? null : <output>{count(row.count)}</output>}
-          <Share part={row.count ?? 0} whole={whole} />
-        </label>
-      ))}
-      {more === undefined ? null : (
-        <a class="more" href={more.path}>
-          {more.text}
-        </a>
+      {rows.map(label)}
+      {rest.length === 0 ? null : (
+        <details id={`more-${name}`}>
+          <summary>{`${rest.length} more`}</summary>
+          {rest.map(label)}
+          {isOpenEnded ? (
+            <input class="in" name={name} placeholder="Another" aria-label={`${legend}, another`} />
+          ) : null}
+        </details>
       )}
     </fieldset>
   );

@@ -1,23 +1,22 @@
 /** The numbers of a chart: a table whose headings sort, and a CSV file. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
+import { changedPath } from "../shell/address.ts";
 import { DataTable, type Sorting } from "./table.tsx";
 
 /** A number, a text, or one with a link to a page; null if it is unknown. */
-export type Cell = string | number | null | { readonly text: string | number; readonly path: string };
-
-export interface NumbersColumn {
-  /** Its name in CSV, and in the address of a sorted table. */
-  readonly name: string;
-  readonly title: string;
-  /** Formats its numbers; without it, it has texts. */
-  readonly format?: (value: number) => string;
-}
+type Cell = string | number | null | { readonly text: string | number; readonly path: string };
 
 export interface ChartTable {
-  readonly columns: readonly NumbersColumn[];
+  readonly columns: readonly {
+    /** Its name in CSV, and in the address of a sorted table. */
+    readonly name: string;
+    readonly title: string;
+    /** Formats its numbers; without it, it has texts. */
+    readonly format?: (value: number) => string;
+  }[];
   readonly rows: readonly (readonly Cell[])[];
-  /** How the page sorts the table, from `sortingOf`. Without it, a browser module sorts alone. */
+  /** How the page sorts the table, from `sortingOf`. Without it, the headings do not sort. */
   readonly sorting?: Sorting | undefined;
 }
 
@@ -26,56 +25,29 @@ export function sortingOf(id: string, path: string, query: URLSearchParams): Sor
   const [figure, sort] = (query.get("numbers") ?? "").split(".");
   return {
     current: figure === id ? sort : undefined,
-    pathOf: (next) => {
-      const changed = new URLSearchParams(query);
-      changed.set("numbers", `${id}.${next}`);
-      return `${path}?${changed}#numbers-${id}`;
-    },
+    pathOf: (next) => `${changedPath(path, query, { numbers: `${id}.${next}` })}#numbers-${id}`,
   };
 }
 
 export const NumbersTable = ({ id, columns, rows, sorting }: ChartTable & { readonly id: string }): JSX.Element => (
   <DataTable
     label={`Numbers of ${id.replaceAll("-", " ")}`}
-    columns={columns.map((column, at) => ({
-      title: column.title,
-      sort: column.name,
-      isNumber: column.format !== undefined,
-      cell: (row: readonly Cell[]) => contentOf(row[at] ?? null, column),
+    columns={columns.map(({ name, ...column }, at) => ({
+      ...column,
+      sort: name,
+      value: (row: readonly Cell[]) => plainOf(row[at]),
+      path: (row: readonly Cell[]) => pathOf(row[at]),
     }))}
-    rows={sorted(rows, columns, sorting?.current)}
-    {...(sorting === undefined ? {} : { sorting })}
+    rows={rows}
+    sorting={sorting}
   />
 );
-
-/** Returns rows in the order of a column; unknown values are last. */
-function sorted(
-  rows: ChartTable["rows"],
-  columns: ChartTable["columns"],
-  sort: string | undefined,
-): ChartTable["rows"] {
-  const at = columns.findIndex(({ name }) => name === sort?.replace(/^-/, ""));
-  if (at < 0 || sort === undefined) return rows;
-  const sign = sort.startsWith("-") ? -1 : 1;
-  return [...rows].sort((one, other) => {
-    const value = plainOf(one[at]);
-    const next = plainOf(other[at]);
-    if (value === null || next === null) return Number(value === null) - Number(next === null);
-    return (
-      sign *
-      (typeof value === "number" && typeof next === "number" ? value - next : `${value}`.localeCompare(`${next}`))
-    );
-  });
-}
 
 const plainOf = (cell: Cell | undefined): string | number | null =>
   cell === undefined ? null : typeof cell === "object" && cell !== null ? cell.text : cell;
 
-function contentOf(cell: Cell, column: NumbersColumn): ComponentChildren {
-  if (cell === null) return "–";
-  if (typeof cell === "object") return <a href={cell.path}>{contentOf(cell.text, column)}</a>;
-  return typeof cell === "number" ? (column.format ?? String)(cell) : cell;
-}
+const pathOf = (cell: Cell | undefined): string | undefined =>
+  typeof cell === "object" && cell !== null ? cell.path : undefined;
 
 /** Returns a data URL of the numbers as a CSV file. */
 export function numbersUrl({ columns, rows }: ChartTable): string {
@@ -85,6 +57,5 @@ export function numbersUrl({ columns, rows }: ChartTable): string {
 
 function csvCell(cell: Cell): string | undefined {
   const plain = plainOf(cell);
-  if (plain === null) return undefined;
-  return typeof plain === "number" ? String(plain) : escapeFormula(plain);
+  return typeof plain === "number" ? String(plain) : plain === null ? undefined : escapeFormula(plain);
 }

@@ -1,14 +1,22 @@
 /** Tables: headings that sort are links, "you" is a gold row, the first column may hold a drawing, and wide ones scroll in their sheet. */
 import type { ComponentChildren, JSX } from "preact";
 
+type Value = number | string | null | undefined;
+
 export interface TableColumn<Row> {
   /** Its title; empty for a column of drawings. */
   readonly title: ComponentChildren;
   /** How the rows sort by it: the value of the page's `sort`, without a sign. Other columns do not sort. */
-  readonly sort?: string;
+  readonly sort?: string | undefined;
   readonly isNumber?: boolean;
-  /** What a row shows in it. */
-  readonly cell: (row: Row) => ComponentChildren;
+  /** The value of a row, by which the table sorts; without it, rows have the order of the page. An unknown one is a dash, and last. */
+  readonly value?: (row: Row) => Value;
+  /** Formats the values of a column of numbers. */
+  readonly format?: (value: number) => string;
+  /** The page that a value leads to. */
+  readonly path?: (row: Row) => string | undefined;
+  /** What a row shows, if it is not its value. */
+  readonly cell?: (row: Row) => ComponentChildren;
 }
 
 /** How the rows are sorted, and the address of the page with another order. */
@@ -23,7 +31,7 @@ interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
-  readonly sorting?: Sorting;
+  readonly sorting?: Sorting | undefined;
   /** Whether a row is the reader's, which is gold. */
   readonly isMine?: (row: Row) => boolean;
   /** Whether the first column holds drawings, which phones leave out. */
@@ -47,11 +55,11 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
+          {sortedRows(rows, columns, sorting?.current).map((row, index) => (
             <tr key={index} class={isMine?.(row) === true ? "me" : undefined}>
-              {columns.map(({ isNumber = false, cell }, at) => (
-                <td key={at} class={isNumber ? "num" : undefined}>
-                  {cell(row)}
+              {columns.map((column, at) => (
+                <td key={at} class={lookOf(column)}>
+                  {column.cell === undefined ? valueIn(row, column) : column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -62,31 +70,58 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
   );
 }
 
+const lookOf = <Row,>({ format, isNumber = format !== undefined }: TableColumn<Row>): string | undefined =>
+  isNumber ? "num" : undefined;
+
+function valueIn<Row>(row: Row, { value, format = String, path }: TableColumn<Row>): ComponentChildren {
+  const known = value?.(row) ?? null;
+  if (known === null || known === "") return "–";
+  const text = typeof known === "number" ? format(known) : known;
+  const href = path?.(row);
+  return href === undefined ? text : <a href={href}>{text}</a>;
+}
+
+/** Returns rows in the order of a column, after `-` if it descends; unknown values are last. */
+export function sortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  order: string | undefined,
+): readonly Row[] {
+  const value = columns.find(({ sort }) => sort !== undefined && sort === order?.replace(/^-/, ""))?.value;
+  if (order === undefined || value === undefined) return rows;
+  const sign = order.startsWith("-") ? -1 : 1;
+  return [...rows].sort((one, other) => {
+    const first = value(one) ?? null;
+    const second = value(other) ?? null;
+    if (first === null || second === null) return Number(first === null) - Number(second === null);
+    if (typeof first === "number" && typeof second === "number") return sign * (first - second);
+    return sign * `${first}`.localeCompare(`${second}`);
+  });
+}
+
 interface HeadingProps<Row> {
   readonly column: TableColumn<Row>;
   readonly sorting: Sorting | undefined;
 }
 
 /** A heading. Its link turns the order of the sorted column; others start with the greatest number, or the first word. */
-function Heading<Row>({ column: { title, sort, isNumber = false }, sorting }: HeadingProps<Row>): JSX.Element {
-  const look = isNumber ? "num" : undefined;
+function Heading<Row>({ column, sorting }: HeadingProps<Row>): JSX.Element {
+  const { title, sort } = column;
+  const look = lookOf(column);
   if (title === "") return <td class={look} />;
-  if (sort === undefined || sorting === undefined)
-    return (
-      <th scope="col" class={look}>
-        {title}
-      </th>
-    );
-  const { current, pathOf } = sorting;
-  const isAscending = current === sort;
-  const isSorted = isAscending || current === `-${sort}`;
-  const next = isSorted ? (isAscending ? `-${sort}` : sort) : isNumber ? `-${sort}` : sort;
+  const isAscending = sort !== undefined && sorting?.current === sort;
+  const isSorted = isAscending || (sort !== undefined && sorting?.current === `-${sort}`);
+  const next = isSorted ? !isAscending : look === undefined;
   return (
     <th scope="col" class={look} aria-sort={isSorted ? (isAscending ? "ascending" : "descending") : undefined}>
-      <a href={pathOf(next)}>
-        {title}
-        {isSorted ? <span aria-hidden="true">{isAscending ? "↑" : "↓"}</span> : null}
-      </a>
+      {sort === undefined || sorting === undefined ? (
+        title
+      ) : (
+        <a href={sorting.pathOf(next ? sort : `-${sort}`)}>
+          {title}
+          {isSorted ? <span aria-hidden="true">{isAscending ? "↑" : "↓"}</span> : null}
+        </a>
+      )}
     </th>
   );
 }

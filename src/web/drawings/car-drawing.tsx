@@ -19,6 +19,14 @@ export interface DrawnCar {
   readonly vin?: string | null | undefined;
 }
 
+/** Returns the drawing of a model, in one paint for all. */
+export const plainCar = ({ make, model }: Pick<DrawnCar, "make" | "model">): DrawnCar => ({
+  make,
+  model,
+  vin: "model",
+  exterior_color: "cavalry blue",
+});
+
 /** What a drawing shows: the names of its shapes, its paint, and the classes of its variations. */
 export interface CarLook {
   readonly carClass: CarClass;

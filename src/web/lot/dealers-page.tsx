@@ -6,17 +6,17 @@ import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
-import { toMarketText } from "../sentences/lot.ts";
+import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import { things } from "../sentences/words.ts";
+import { changedPath } from "../shell/address.ts";
 import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { radii } from "./lot-data.ts";
-import { filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
+import { radii, radiusIn } from "./lot-data.ts";
+import { columnsOfDealers, filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
 import { ownLotOf } from "./lot-page.tsx";
 
 const pageSize = 50;
@@ -60,16 +60,13 @@ function judgementOf(found: Found | undefined, query: URLSearchParams): Judgemen
   const total = found?.total ?? 0;
   const context = ["Its page ranks it by price and age, and says which cars to decide on and what to buy."];
   if (words === "") return { sentence: ["Which lot is yours?"], context };
-  const where = found?.zip === undefined ? `match “${words}”` : `are within ${radiusOf(query)} miles of ${found.zip}`;
+  const where = found?.zip === undefined ? `match “${words}”` : `are within ${radiusIn(query)} miles of ${found.zip}`;
   const known = total === 0 ? "No dealers" : things(total, "dealer");
   return {
     sentence: [`${known} ${total === 1 ? where.replace(/^match/, "matches").replace(/^are/, "is") : where}.`],
     context,
   };
 }
-
-const radiusOf = (query: URLSearchParams): number =>
-  radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1];
 
 /** Finds the dealers near a ZIP code, those whose name, city or website has words, or all. */
 async function find(requests: PageRequests, query: URLSearchParams): Promise<Found> {
@@ -78,7 +75,7 @@ async function find(requests: PageRequests, query: URLSearchParams): Promise<Fou
   const zip = zipOf(query);
   const words = wordsOf(query);
   if (zip !== undefined) {
-    const around = { ...filters, postal_code: zip, radius: String(radiusOf(query)) };
+    const around = { ...filters, postal_code: zip, radius: String(radiusIn(query)) };
     return { ...(await page(requests, around, query, zip)), zip };
   }
   if (words === "") return page(requests, filters, query);
@@ -95,39 +92,24 @@ async function page(
   zip?: string,
 ): Promise<Found> {
   const { dealers, total } = await loadDealers(requests, filters);
-  const origin = zip === undefined ? undefined : pointOfZip(zip);
   const offset = offsetOf(query);
-  const shown = sorted(dealers, query.get("sort") ?? largestFirst).slice(offset, offset + pageSize);
+  const shown = sortedRows(dealers, columns, orderOf(query)).slice(offset, offset + pageSize);
+  const origin = zip === undefined ? undefined : pointOfZip(zip);
   return { dealers: await placeDealers(requests, shown, origin), total };
 }
 
 const offsetOf = (query: URLSearchParams): number =>
   /^\d{1,6}$/.test(query.get("offset") ?? "") ? Number(query.get("offset")) : 0;
 
-const largestFirst = "-cars";
+const orderOf = (query: URLSearchParams): string => query.get("sort") ?? "-cars";
 
-const orders: ReadonlyMap<string, (dealer: MarketDealer) => number | string | null> = new Map<
-  string,
-  (dealer: MarketDealer) => number | string | null
->([
-  ["name", ({ name }) => name.toLowerCase()],
-  ["cars", ({ cars }) => cars],
-  ["market", ({ toMarket }) => toMarket],
-  ["days", ({ days }) => days],
-]);
+const { away, ...shared } = columnsOfDealers((id) => `/shop?dealer_id=${id}`);
 
-/** Returns dealers in an order; unknown values are last. */
-function sorted(dealers: readonly MarketDealer[], sort: string): readonly MarketDealer[] {
-  const valueOfRow = orders.get(sort.replace(/^-/, ""));
-  const sign = sort.startsWith("-") ? -1 : 1;
-  if (valueOfRow === undefined) return dealers;
-  return [...dealers].sort((one, other) => {
-    const value = valueOfRow(one);
-    const next = valueOfRow(other);
-    if (value === null || next === null) return Number(value === null) - Number(next === null);
-    return value === next ? 0 : value < next ? -sign : sign;
-  });
-}
+const columns: readonly TableColumn<MarketDealer>[] = [
+  { title: "Dealer", sort: "name", value: ({ name }) => name, path: ({ id }) => `/dealers/${id}` },
+  { title: "Place", value: ({ place }) => place },
+  ...[shared.cars, shared.market, shared.days],
+];
 
 const Search = ({ query }: { readonly query: URLSearchParams }): JSX.Element => {
   const words = wordsOf(query);
@@ -148,7 +130,7 @@ const Search = ({ query }: { readonly query: URLSearchParams }): JSX.Element => 
           segments={radii.map((miles) => ({
             path: pathOf(query, { radius: String(miles) }),
             text: `${miles} mi`,
-            isCurrent: miles === radiusOf(query),
+            isCurrent: miles === radiusIn(query),
           }))}
         />
       )}
@@ -157,23 +139,13 @@ const Search = ({ query }: { readonly query: URLSearchParams }): JSX.Element => 
 };
 
 /** Returns the address of the page with some parameters changed, at its first page. */
-function pathOf(query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
-  const changed = new URLSearchParams(query);
-  changed.delete("offset");
-  for (const [name, value] of Object.entries(changes)) changed.set(name, value);
-  return `/dealers?${changed}`;
-}
+const pathOf = (query: URLSearchParams, changes: Readonly<Record<string, string>>): string =>
+  changedPath("/dealers", query, { offset: undefined, ...changes });
 
-const Dealers = ({
-  found: { dealers, total, zip },
-  query,
-}: {
-  readonly found: Found;
-  readonly query: URLSearchParams;
-}) => {
-  const sort = query.get("sort") ?? largestFirst;
+const Dealers = ({ found, query }: { readonly found: Found; readonly query: URLSearchParams }): JSX.Element => {
+  const { dealers, total, zip } = found;
   const offset = offsetOf(query);
-  const next = offset + pageSize;
+  const rest = total - offset - pageSize;
   return (
     <Sheet
       title={total === 0 ? "No dealers" : things(total, "dealer")}
@@ -183,8 +155,8 @@ const Dealers = ({
           {offset === 0 ? null : (
             <a href={pathOf(query, { offset: String(Math.max(0, offset - pageSize)) })}>Previous</a>
           )}
-          {next >= total ? null : (
-            <a href={pathOf(query, { offset: String(next) })}>Next {count(Math.min(pageSize, total - next))}</a>
+          {rest <= 0 ? null : (
+            <a href={pathOf(query, { offset: String(offset + pageSize) })}>Next {count(Math.min(pageSize, rest))}</a>
           )}
         </>
       }
@@ -193,33 +165,8 @@ const Dealers = ({
         label="Dealers"
         rows={dealers}
         empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."
-        sorting={{ current: sort, pathOf: (one) => pathOf(query, { sort: one }) }}
-        columns={[
-          { title: "Dealer", sort: "name", cell: ({ id, name }) => <a href={`/dealers/${id}`}>{name}</a> },
-          { title: "Place", cell: ({ place }) => place },
-          ...(zip === undefined
-            ? []
-            : [
-                {
-                  title: "Away",
-                  isNumber: true,
-                  cell: ({ miles }: MarketDealer) => (miles == null ? "–" : `${Math.round(miles)}\u00a0mi`),
-                },
-              ]),
-          {
-            title: "Cars",
-            sort: "cars",
-            isNumber: true,
-            cell: ({ id, cars }) => <a href={`/shop?dealer_id=${id}`}>{count(cars)}</a>,
-          },
-          { title: "To market", sort: "market", isNumber: true, cell: ({ toMarket }) => toMarketText(toMarket) || "–" },
-          {
-            title: "Days",
-            sort: "days",
-            isNumber: true,
-            cell: ({ days }) => (days === null ? "–" : String(Math.round(days))),
-          },
-        ]}
+        sorting={{ current: orderOf(query), pathOf: (sort) => pathOf(query, { sort }) }}
+        columns={zip === undefined ? columns : columns.toSpliced(2, 0, { ...away, sort: undefined })}
       />
     </Sheet>
   );

@@ -1,8 +1,10 @@
 /** What the page of a lot shows: its cars by age, those to decide on, its rank among dealers around it, and the models that sell there. */
 import type { AnswerOf } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
-import { type DealerLot, rankAmong } from "../sentences/lot.ts";
+import type { DealerLot } from "../sentences/lot.ts";
+import { changedPath } from "../shell/address.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { withParameters } from "../shop/view.ts";
 import { aroundDealer, loadDealers, placeDealers, pointOf, type RankedDealer, rankDealers } from "./lot-dealers.ts";
 
 type Dealer = AnswerOf<"getDealer">["data"];
@@ -13,12 +15,20 @@ export const radii = [25, 50, 100] as const;
 /** The distance within which sales say what to buy. */
 export const buyRadius = 250;
 
+/** Returns the distance that an address chooses. */
+export const radiusIn = (query: URLSearchParams): number =>
+  radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1];
+
+export const lotConditions = ["used", "new"] as const;
+
 /** Which cars of which dealer are shown, beside which others. */
 export interface LotChoice {
   readonly dealer: Dealer;
+  /** The address of the page. */
+  readonly query: URLSearchParams;
   /** Whether it is the reader's dealer. */
   readonly isOwn: boolean;
-  readonly condition: "used" | "new";
+  readonly condition: (typeof lotConditions)[number];
   readonly radius: number;
   readonly counts: Readonly<Record<"used" | "new", number>>;
   /** Whether the counts are known. */
@@ -28,9 +38,25 @@ export interface LotChoice {
 /** Returns the filter of a condition. Used includes certified. */
 export const typesOf = (condition: LotChoice["condition"]): string => (condition === "new" ? "new" : "used,certified");
 
+export const pathOfLot = ({ dealer }: LotChoice): string => `/dealers/${dealer.dealer_id}`;
+
+/** Returns the page of a lot with some parameters of its address changed, at one of its sheets. */
+export const lotPath = (
+  choice: LotChoice,
+  changes: Readonly<Record<string, string | undefined>>,
+  anchor = "",
+): string => `${changedPath(pathOfLot(choice), choice.query, changes)}${anchor}`;
+
 /** Returns the page with the cars of a choice, under further filters. */
 export const rowsPath = ({ dealer, condition }: LotChoice, more: TextParameters = {}): string =>
   `/shop?${queryString({ dealer_id: dealer.dealer_id, inventory_type: typesOf(condition), ...more })}`;
+
+/** Returns the condition of SQL for the cars of a choice. */
+export const carsInSql = ({ dealer, condition }: LotChoice): string =>
+  `dealer_id = '${dealer.dealer_id}'\n  AND inventory_type IN (${typesInSql(condition)})`;
+
+export const typesInSql = (condition: LotChoice["condition"]): string =>
+  condition === "new" ? "'new'" : "'used', 'certified'";
 
 /** Cars by days on the lot. */
 export interface AgeBucket {
@@ -41,15 +67,14 @@ export interface AgeBucket {
   readonly money: number;
 }
 
-const buckets = [
+/** The first and the last day of each age. */
+export const ageBounds = [
   ["0 to 15", 0, 15],
   ["16 to 30", 16, 30],
   ["31 to 45", 31, 45],
   ["46 to 60", 46, 60],
   ["over 60", 61, undefined],
 ] as const;
-
-export type AgedCar = AnswerOf<"searchDealerListings">["data"][number];
 
 const carFields =
   "vin,year,make,model,trim,body_type,exterior_color,base_exterior_color,features,price,days_on_market,price_drops,keywords,market_value,market_value_low,market_value_high,price_to_value,value_rating";
@@ -58,17 +83,10 @@ const carFields =
 const carsMax = 9;
 
 /** The orders of the cars to decide on. */
-export const carSorts = ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"] as const;
+const carSorts = ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"] as const;
 
-export interface Lot {
-  readonly choice: LotChoice;
-  readonly aging: readonly AgeBucket[];
-  readonly cars: readonly AgedCar[];
-  readonly carSort: string;
-  /** The dealers around with five rated cars or more, the cheapest first. */
-  readonly ranked: readonly RankedDealer[];
-  readonly said: DealerLot;
-}
+/** What a page of a lot shows. Parts that the API refuses are empty. */
+export type Lot = Awaited<ReturnType<typeof loadLot>>;
 
 /** Reads which cars are shown: those of the address, else used ones, else new ones. Throws the Refusal of the API. */
 export async function readChoice(
@@ -87,102 +105,75 @@ export async function readChoice(
       .filter(({ value }) => types.includes(value))
       .reduce((sum, { count }) => sum + count, 0);
   const counts = { used: countOf("used", "certified"), new: countOf("new") };
-  const asked = query.get("condition");
   const usual = counts.used === 0 && counts.new > 0 ? "new" : "used";
   return {
     dealer,
+    query,
     isOwn: ownId === dealer_id,
-    condition: asked === "new" || asked === "used" ? asked : usual,
-    radius: radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1],
+    condition: lotConditions.find((one) => one === query.get("condition")) ?? usual,
+    radius: radiusIn(query),
     counts,
     isCounted: counted !== undefined,
   };
 }
 
-/** Loads what a page of a lot shows. Parts that the API refuses are empty. */
-export async function loadLot(requests: PageRequests, choice: LotChoice, query: URLSearchParams): Promise<Lot> {
-  const { dealer, condition, radius } = choice;
+export async function loadLot(requests: PageRequests, choice: LotChoice) {
+  const { dealer, condition, query, radius } = choice;
   const { dealer_id } = dealer;
   const own = { dealer_id, inventory_type: typesOf(condition) };
   const around = aroundDealer(dealer, radius);
-  const sort = carSorts.find((one) => one === query.get("sort")) ?? carSorts[0];
-  const [aging, cars, ranked, clean, supply] = await Promise.all([
+  const carSort = carSorts.find((one) => one === query.get("sort")) ?? carSorts[0];
+  const shownCars = { inventory_type: own.inventory_type, sort: carSort, fields: carFields, limit: String(carsMax) };
+  const [aging = [], cars, ranked = [], clean, marketSupply] = await Promise.all([
     requests.loadPart("age of the cars", () => loadAging(requests, own)),
-    requests.loadPart("cars", () => requests.call("searchDealerListings", carsQuery(condition, sort), { dealer_id })),
-    around === undefined ? [] : loadRanked(requests, choice, around),
+    requests.loadPart("cars", () => requests.call("searchDealerListings", shownCars, { dealer_id })),
+    around && requests.loadPart("dealers nearby", () => loadRanked(requests, choice, around)),
     requests.loadPart("branded titles", () =>
       requests.call("getFacets", { ...own, facets: "inventory_type", keywords: "branded" }),
     ),
-    around === undefined ? undefined : loadSupply(requests, condition, around),
+    around && requests.loadPart("days of supply", () => loadSupply(requests, condition, around)),
   ]);
-  const loaded = {
-    aging: aging ?? [],
-    ranked,
-    branded: brandedOf(choice, clean?.data.total),
-    marketSupply: supplyOf(supply),
-  };
-  return { choice, aging: loaded.aging, cars: cars?.data ?? [], carSort: sort, ranked, said: saidOf(choice, loaded) };
+  // As a filter, the keyword leaves the cars with a branded title out.
+  const branded = clean === undefined ? undefined : choice.counts[condition] - clean.data.total;
+  const said = saidOf(choice, { aging, ranked, branded, marketSupply });
+  return { choice, aging, cars: cars?.data ?? [], carSort, ranked, said };
 }
-
-const carsQuery = (condition: LotChoice["condition"], sort: string): TextParameters => ({
-  inventory_type: typesOf(condition),
-  sort,
-  fields: carFields,
-  limit: String(carsMax),
-});
 
 const loadAging = (requests: PageRequests, own: TextParameters): Promise<readonly AgeBucket[]> =>
   Promise.all(
-    buckets.map(async ([text, from, to]): Promise<AgeBucket> => {
-      const filters = {
-        min_days_on_market: String(from),
-        ...(to === undefined ? {} : { max_days_on_market: String(to) }),
-      };
+    ageBounds.map(async ([text, from, to]) => {
+      const bounds = { min_days_on_market: String(from), max_days_on_market: to?.toString() };
+      const filters = withParameters({}, bounds);
       const { data } = await requests.call("getFacets", { ...own, ...filters, facets: "price" });
       const { mean = null, count = 0 } = data.stats.price ?? {};
       return { text, filters, cars: data.total, money: Math.round((mean ?? 0) * count) };
     }),
   );
 
+/** Returns the dealers around with five rated cars or more, the cheapest first. */
 async function loadRanked(
   requests: PageRequests,
   { dealer, condition }: LotChoice,
   around: TextParameters,
 ): Promise<readonly RankedDealer[]> {
   const filters = { ...around, inventory_type: typesOf(condition) };
-  const ranked = await requests.loadPart("dealers nearby", async () => {
-    const { dealers } = await loadDealers(requests, filters);
-    return rankDealers(requests, dealers, filters);
-  });
-  const sorted = [...(ranked ?? [])].sort((one, other) => one.toMarket - other.toMarket);
+  const { dealers } = await loadDealers(requests, filters);
+  const ranked = await rankDealers(requests, dealers, filters);
+  const sorted = [...ranked].sort((one, other) => one.toMarket - other.toMarket);
   return placeDealers(requests, sorted, pointOf(dealer));
-}
-
-/** Loads the groups by which days of supply of all dealers around are known. */
-const loadSupply = (requests: PageRequests, condition: LotChoice["condition"], around: TextParameters) =>
-  requests.loadPart("days of supply", () =>
-    requests.call("getGroups", {
-      ...around,
-      inventory_type: typesOf(condition),
-      group_by: "inventory_type",
-      metric: "days_supply",
-    }),
-  );
-
-/** Returns how many cars have a branded title: as a filter, the keyword leaves these out. */
-const brandedOf = ({ condition, counts }: LotChoice, clean: number | undefined): number | undefined =>
-  clean === undefined ? undefined : counts[condition] - clean;
-
-/** Returns the days until the cars of all groups are sold, at the sales of the last 30 days; undefined for fewer than 10 sales. */
-function supplyOf(answer: AnswerOf<"getGroups"> | undefined): number | undefined {
-  const groups = answer?.data ?? [];
-  const cars = groups.reduce((sum, { count }) => sum + count, 0);
-  const sold = groups.reduce((sum, { metrics }) => sum + (metrics[0]?.sample ?? 0), 0);
-  return sold < soldMin ? undefined : (cars * soldDays) / sold;
 }
 
 const soldMin = 10;
 const soldDays = 30;
+
+/** Returns the days until the cars of all dealers around are sold, at the sales of the last 30 days; undefined for fewer than 10 sales. */
+async function loadSupply(requests: PageRequests, condition: LotChoice["condition"], around: TextParameters) {
+  const groups = { inventory_type: typesOf(condition), group_by: "inventory_type", metric: "days_supply" };
+  const { data } = await requests.call("getGroups", { ...around, ...groups });
+  const cars = data.reduce((sum, { count }) => sum + count, 0);
+  const sold = data.reduce((sum, { metrics }) => sum + (metrics[0]?.sample ?? 0), 0);
+  return sold < soldMin ? undefined : (cars * soldDays) / sold;
+}
 
 interface Loaded {
   readonly aging: readonly AgeBucket[];
@@ -195,26 +186,15 @@ interface Loaded {
 function saidOf(choice: LotChoice, { aging, ranked, branded, marketSupply }: Loaded): DealerLot {
   const { dealer, isOwn, condition, counts } = choice;
   const own = ranked.find(({ id }) => id === dealer.dealer_id);
-  const others = ranked.filter((one) => one !== own);
+  const rankBy = (name: "toMarket" | "days"): number | undefined =>
+    own && 1 + ranked.filter((one) => one[name] < own[name]).length;
   const aged = aging.at(-1);
   return {
     isOwn,
     condition,
     cars: counts[condition],
-    priceRank:
-      own === undefined
-        ? undefined
-        : rankAmong(
-            own.toMarket,
-            others.map(({ toMarket }) => toMarket),
-          ),
-    ageRank:
-      own === undefined
-        ? undefined
-        : rankAmong(
-            own.days,
-            others.map(({ days }) => days),
-          ),
+    priceRank: rankBy("toMarket"),
+    ageRank: rankBy("days"),
     dealers: ranked.length,
     toMarket: own?.toMarket,
     medianDays: own?.days,

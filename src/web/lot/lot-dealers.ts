@@ -3,7 +3,8 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { Point } from "../../listing/geography.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { distanceMiles, pointOfZip } from "../../query/geography.ts";
-import { rankedCarsMin } from "../sentences/lot.ts";
+import { rankedCarsMin, toMarketText } from "../sentences/lot.ts";
+import { count, plainWords } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 
 export interface MarketDealer {
@@ -20,28 +21,48 @@ export interface MarketDealer {
 }
 
 /** A dealer whose medians are known. */
-export interface RankedDealer extends MarketDealer {
-  readonly toMarket: number;
-  readonly days: number;
-}
+export type RankedDealer = MarketDealer & Medians;
+type Medians = Readonly<Record<"toMarket" | "days", number>>;
+
+/** The columns of tables of dealers; the cars of a dealer lead to `carsOf`. */
+export const columnsOfDealers = (carsOf: (id: string) => string) => ({
+  away: { title: "Away", sort: "away", value: ({ miles }: MarketDealer) => miles, format: milesText },
+  cars: {
+    title: "Cars",
+    sort: "cars",
+    value: ({ cars }: MarketDealer) => cars,
+    format: count,
+    path: ({ id }: MarketDealer) => carsOf(id),
+  },
+  market: {
+    title: "To market",
+    sort: "market",
+    value: ({ toMarket }: MarketDealer) => toMarket,
+    format: toMarketText,
+  },
+  days: { title: "Days", sort: "days", value: ({ days }: MarketDealer) => days, format: roundedDays },
+});
+
+const milesText = (miles: number): string => count(miles, "\u00a0mi");
+
+/** Formats days with at most one decimal. */
+export const roundedDays = (days: number): string => String(Math.round(days * 10) / 10);
 
 /** The most dealers that the API counts at once, describes at once, and filters listings by. */
 const groupsMax = 1000;
-export const describedMax = 100;
+const describedMax = 100;
 export const filteredMax = 50;
 
 /** Loads the dealers whose listings match filters, those with the most first, and how many there are. */
-export async function loadDealers(
-  requests: PageRequests,
-  filters: TextParameters,
-): Promise<{ readonly dealers: readonly MarketDealer[]; readonly total: number }> {
+export async function loadDealers(requests: PageRequests, filters: TextParameters) {
   const metric = "price_to_value.median,days_on_market.median,days_supply";
   const query = { ...filters, group_by: "dealer_id", metric, limit: String(groupsMax) };
   const { data, meta } = await requests.call("getGroups", query);
   return { dealers: data.flatMap(dealerOf), total: meta.total_groups };
 }
 
-function dealerOf({ values, dealer_name, count: cars, metrics }: AnswerOf<"getGroups">["data"][number]) {
+function dealerOf(group: AnswerOf<"getGroups">["data"][number]): readonly MarketDealer[] {
+  const { values, dealer_name, count: cars, metrics } = group;
   const { dealer_id: id = null } = values;
   const [toMarket = null, days = null, supply = null] = metrics.map(({ value }) => value);
   return id === null ? [] : [{ id, name: dealer_name ?? id, cars, toMarket, days, supply }];
@@ -49,7 +70,7 @@ function dealerOf({ values, dealer_name, count: cars, metrics }: AnswerOf<"getGr
 
 /** The most listings that are read for the medians of small dealers. */
 const readMax = 400;
-const pageMax = 100;
+export const pageMax = 100;
 
 /**
  * Returns the dealers with at least five rated cars. The API has medians of ten values or more: those of smaller dealers are of their listings, which
@@ -68,13 +89,11 @@ export async function rankDealers(
       read += cars;
       return read <= readMax;
     });
-  const medians = small.length === 0 ? new Map() : await readMedians(requests, small, filters);
+  const medians = await readMedians(requests, small, filters);
   return dealers.map((dealer): MarketDealer => ({ ...dealer, ...medians.get(dealer.id) })).filter(isRanked);
 }
 
 const isRanked = (dealer: MarketDealer): dealer is RankedDealer => dealer.toMarket !== null && dealer.days !== null;
-
-type Medians = Pick<RankedDealer, "toMarket" | "days">;
 
 async function readMedians(
   requests: PageRequests,
@@ -88,20 +107,16 @@ async function readMedians(
     limit: String(pageMax),
   };
   const pages = Math.ceil(dealers.reduce((sum, { cars }) => sum + cars, 0) / pageMax);
-  const answers = await Promise.all(
-    Array.from({ length: pages }, (_, page) =>
-      requests.call("searchListings", { ...query, offset: String(page * pageMax) }),
-    ),
-  );
+  const offsets = Array.from({ length: pages }, (_, page) => String(page * pageMax));
+  const answers = await Promise.all(offsets.map((offset) => requests.call("searchListings", { ...query, offset })));
   const cars = answers.flatMap(({ data }) => data);
-  return new Map(
-    dealers.flatMap(({ id }): readonly [string, Medians][] => {
-      const own = cars.filter((car) => car.dealer_id === id);
-      const rated = own.flatMap(({ price_to_value }) => price_to_value ?? []);
-      const days = own.flatMap(({ days_on_market }) => days_on_market ?? []);
-      return rated.length < rankedCarsMin ? [] : [[id, { toMarket: medianOf(rated), days: medianOf(days) }]];
-    }),
-  );
+  const medians = dealers.flatMap(({ id }): readonly [string, Medians][] => {
+    const own = cars.filter(({ dealer_id }) => dealer_id === id);
+    const rated = own.flatMap(({ price_to_value }) => price_to_value ?? []);
+    const days = own.flatMap(({ days_on_market }) => days_on_market ?? []);
+    return rated.length < rankedCarsMin ? [] : [[id, { toMarket: medianOf(rated), days: medianOf(days) }]];
+  });
+  return new Map(medians);
 }
 
 export function medianOf(values: readonly number[]): number {
@@ -117,33 +132,23 @@ export async function placeDealers<Dealer extends MarketDealer>(
   origin: Point | undefined,
 ): Promise<readonly Dealer[]> {
   if (dealers.length === 0) return dealers;
-  const dealer_id = dealers
-    .slice(0, describedMax)
-    .map(({ id }) => id)
-    .join();
+  const described = dealers.slice(0, describedMax).map(({ id }) => id);
   const found = await requests.loadPart("places of dealers", () =>
-    requests.call("searchDealers", { dealer_id, limit: String(describedMax) }),
+    requests.call("searchDealers", { dealer_id: described.join(), limit: String(describedMax) }),
   );
   const placed = new Map(found?.data.map((dealer) => [dealer.dealer_id, dealer]));
   return dealers.map((dealer) => {
-    const described = placed.get(dealer.id);
-    const place = [described?.city, described?.state].filter((part) => part != null).join(", ");
-    const miles = described === undefined || origin === undefined ? null : distanceMiles(described, origin);
-    return { ...dealer, place, miles };
+    const known = placed.get(dealer.id);
+    const miles = known === undefined || origin === undefined ? null : distanceMiles(known, origin);
+    return { ...dealer, place: plainWords(known?.city, known?.state), miles };
   });
 }
 
-interface Located {
-  readonly postal_code: string | null;
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-}
+type Located = Readonly<Record<"latitude" | "longitude", number | null> & { postal_code: string | null }>;
 
 /** Returns the filters of the surroundings of a dealer: by its ZIP code, else by its coordinates; undefined if neither is known. */
-export function aroundDealer(
-  { postal_code, latitude, longitude }: Located,
-  radius: number,
-): TextParameters | undefined {
+export function aroundDealer(dealer: Located, radius: number): TextParameters | undefined {
+  const { postal_code, latitude, longitude } = dealer;
   if (postal_code !== null && pointOfZip(postal_code) !== undefined) return { postal_code, radius: String(radius) };
   if (latitude === null || longitude === null) return undefined;
   return { latitude: String(latitude), longitude: String(longitude), radius: String(radius) };

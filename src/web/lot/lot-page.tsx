@@ -5,6 +5,7 @@ import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
 import { lotVerdict, rankedCarsMin } from "../sentences/lot.ts";
 import type { Judgement } from "../sentences/sentence.ts";
+import { capital } from "../sentences/words.ts";
 import { count, plainWords, webUrl } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { MissingParts } from "../shell/missing-parts.tsx";
@@ -12,8 +13,18 @@ import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { BuySheet, loadBuying } from "./buy-sheet.tsx";
-import { type Lot, type LotChoice, loadLot, radii, readChoice } from "./lot-data.ts";
-import { AgingFigure, changedPath, DecideSheet, lotPath, PriceAgeFigure, RankSheet } from "./lot-sheets.tsx";
+import {
+  carsInSql,
+  type Lot,
+  type LotChoice,
+  loadLot,
+  lotConditions,
+  lotPath,
+  pathOfLot,
+  radii,
+  readChoice,
+} from "./lot-data.ts";
+import { AgingFigure, DecideSheet, PriceAgeFigure, RankSheet } from "./lot-sheets.tsx";
 
 /** The cookie with the id of the dealer that a browser calls its own. */
 const lotCookie = "carquet-lot";
@@ -44,27 +55,27 @@ export async function chooseLot({ context, params }: VisitorForm): Promise<Redir
 /** The handler of `/dealers/:dealer_id`. */
 export const lotPage: PageHandler = async ({ context, visitor, params, query, requests }) => {
   const choice = await readChoice(requests, params, query, ownLotOf(context));
-  const [lot, buying] = await Promise.all([loadLot(requests, choice, query), loadBuying(requests, choice, query)]);
+  const [lot, buying] = await Promise.all([loadLot(requests, choice), loadBuying(requests, choice)]);
   return {
     title: choice.dealer.name,
     door: "lot",
     top: <Verdict kicker={<Where choice={choice} />} judgement={judgementOf(lot)} />,
     body: (
       <>
-        <Choices choice={choice} query={query} visitor={visitor} />
+        <Choices choice={choice} visitor={visitor} />
         <MissingParts missing={requests.missing} />
         <div class="two">
-          <PriceAgeFigure lot={lot} query={query} />
-          <AgingFigure lot={lot} query={query} />
+          <PriceAgeFigure lot={lot} />
+          <AgingFigure lot={lot} />
         </div>
-        <DecideSheet lot={lot} query={query} />
+        <DecideSheet lot={lot} />
         <div class="two">
-          <BuySheet choice={choice} buying={buying} query={query} />
-          <RankSheet lot={lot} query={query} />
+          <BuySheet choice={choice} buying={buying} />
+          <RankSheet lot={lot} />
         </div>
       </>
     ),
-    sql: statementOf(lot),
+    sql: `SELECT id, year, make, model, price, days_on_market\nFROM active\nWHERE ${carsInSql(choice)}\nORDER BY days_on_market DESC`,
   };
 };
 
@@ -98,47 +109,33 @@ const Where = ({ choice: { dealer, isOwn } }: { readonly choice: LotChoice }): J
 
 interface ChoicesProps {
   readonly choice: LotChoice;
-  readonly query: URLSearchParams;
   readonly visitor: Visitor;
 }
 
 /** Used or new, and how far away competitors are. */
-const Choices = ({ choice, query, visitor }: ChoicesProps): JSX.Element => {
-  const { condition, radius, counts, isOwn } = choice;
-  const kinds = [
-    { name: "used", text: "Used" },
-    { name: "new", text: "New" },
-  ] as const;
-  return (
-    <div class="line choices">
-      <Segments
-        label="Used or new"
-        segments={kinds.map(({ name, text }) => ({
-          path: changedPath(choice, query, { condition: name, sort: undefined }),
-          text: `${text} ${count(counts[name])}`,
-          isCurrent: name === condition,
-        }))}
-      />
-      <small>{`against dealers with ${rankedCarsMin} or more rated ${condition} cars within`}</small>
-      <Segments
-        label="Miles around"
-        segments={radii.map((miles) => ({
-          path: changedPath(choice, query, { radius: String(miles) }),
-          text: `${miles} mi`,
-          isCurrent: miles === radius,
-        }))}
-      />
-      {isOwn ? null : (
-        <Form visitor={visitor} action={lotPath(choice)} class="plain">
-          <Button isSmall>This is my lot</Button>
-        </Form>
-      )}
-    </div>
-  );
-};
-
-/** Returns the statement of the cars of a lot, the oldest first. */
-function statementOf({ choice: { dealer, condition } }: Lot): string {
-  const types = condition === "new" ? "'new'" : "'used', 'certified'";
-  return `SELECT id, year, make, model, price, days_on_market\nFROM active\nWHERE dealer_id = '${dealer.dealer_id}'\n  AND inventory_type IN (${types})\nORDER BY days_on_market DESC`;
-}
+const Choices = ({ choice, visitor }: ChoicesProps): JSX.Element => (
+  <div class="line choices">
+    <Segments
+      label="Used or new"
+      segments={lotConditions.map((condition) => ({
+        path: lotPath(choice, { condition, sort: undefined }),
+        text: `${capital(condition)} ${count(choice.counts[condition])}`,
+        isCurrent: condition === choice.condition,
+      }))}
+    />
+    <small>{`against dealers with ${rankedCarsMin} or more rated ${choice.condition} cars within`}</small>
+    <Segments
+      label="Miles around"
+      segments={radii.map((miles) => ({
+        path: lotPath(choice, { radius: String(miles) }),
+        text: `${miles} mi`,
+        isCurrent: miles === choice.radius,
+      }))}
+    />
+    {choice.isOwn ? null : (
+      <Form visitor={visitor} action={pathOfLot(choice)} class="plain">
+        <Button isSmall>This is my lot</Button>
+      </Form>
+    )}
+  </div>
+);

@@ -7,7 +7,7 @@ import { carName } from "../components/card.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import {
   agingNote,
@@ -15,37 +15,29 @@ import {
   priceAgeNote,
   priceAgeTitle,
   rankedCarsMin,
-  rankTitle,
   suggestionOf,
   toMarketText,
 } from "../sentences/lot.ts";
 import { things } from "../sentences/words.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
-import { type AgeBucket, type AgedCar, type Lot, type LotChoice, rowsPath } from "./lot-data.ts";
-import type { RankedDealer } from "./lot-dealers.ts";
+import {
+  type AgeBucket,
+  ageBounds,
+  carsInSql,
+  type Lot,
+  type LotChoice,
+  lotPath,
+  pathOfLot,
+  rowsPath,
+  typesInSql,
+} from "./lot-data.ts";
+import { columnsOfDealers, type RankedDealer, roundedDays } from "./lot-dealers.ts";
 
 /** Charts of fewer dealers are sentences. */
 const chartMin = 10;
 
-export interface LotProps {
+interface LotProps {
   readonly lot: Lot;
-  readonly query: URLSearchParams;
-}
-
-export const lotPath = ({ dealer }: LotChoice): string => `/dealers/${dealer.dealer_id}`;
-
-/** Returns the address of a page of a lot with some parameters changed; undefined removes one. */
-export function changedPath(
-  choice: LotChoice,
-  query: URLSearchParams,
-  changes: Readonly<Record<string, string | undefined>>,
-): string {
-  const changed = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) changed.delete(name);
-    else changed.set(name, value);
-  }
-  return changed.size === 0 ? lotPath(choice) : `${lotPath(choice)}?${changed}`;
 }
 
 /** Returns the page of another dealer, with the same choices. */
@@ -59,25 +51,12 @@ const circleMin = 5.6;
 const marketTick = (share: number): string =>
   share === 0 ? "market" : `${share < 0 ? "−" : "+"}${Math.round(Math.abs(share) * 1000) / 10}\u00a0%`;
 
-const daysText = (days: number): string => String(Math.round(days * 10) / 10);
-
 /** The dealers around by price and age: lower left is cheap and fresh. */
-export const PriceAgeFigure = ({ lot: { choice, ranked, said }, query }: LotProps): JSX.Element => {
-  const { dealer, condition, radius, isOwn } = choice;
+export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX.Element => {
+  const { condition, radius, query } = choice;
   const title = priceAgeTitle(said);
-  const largest = Math.max(1, ...ranked.map(({ cars }) => cars));
-  const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
-  const bySize = [...ranked].sort((one, other) => other.cars - one.cars);
-  const named = ranked.findLast((one) => !isSubject(one));
-  const marks = bySize.map((one): Mark => {
-    const { name, cars, toMarket, days } = one;
-    const title = `${name}: ${toMarketText(toMarket)}, ${daysText(days)} days, ${amountOf(cars, "car")}`;
-    const dot = { x: toMarket, y: days, r: Math.max(circleMin, circleMax * Math.sqrt(cars / largest)), title } as const;
-    if (isSubject(one))
-      return { ...dot, mark: "dot", look: "bubble", color: "coral", name: isOwn ? "you" : shortName(name) };
-    const words = one === named ? { name: shortName(name) } : {};
-    return { ...dot, ...words, mark: "dot", look: "bubble", color: "petrol", href: dealerPath(choice, one) };
-  });
+  const toMarket = ranked.map((one) => one.toMarket);
+  const days = ranked.map((one) => one.days);
   return (
     <Figure
       id="price-age"
@@ -87,17 +66,16 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said }, query }: LotProp
         columns: [
           { name: "dealer", title: "Dealer" },
           { name: "to_market", title: "To market", format: toMarketText },
-          { name: "days", title: "Days", format: daysText },
+          { name: "days", title: "Days", format: roundedDays },
           { name: "cars", title: "Cars", format: count },
         ],
         rows: ranked.map((one) => [
           { text: one.name, path: dealerPath(choice, one) },
-          one.toMarket,
-          one.days,
-          one.cars,
+          ...[one.toMarket, one.days, one.cars],
         ]),
-        sorting: sortingOf("price-age", lotPath(choice), query),
+        sorting: sortingOf("price-age", pathOfLot(choice), query),
       }}
+      sql={ranked.length === 0 ? undefined : statementOfDealers(choice, ranked)}
     >
       {ranked.length < chartMin ? (
         <p>{`${things(ranked.length, "dealer")} with ${rankedCarsMin} rated ${condition} cars or more within ${radius} miles: too few for a chart. The table ranks them.`}</p>
@@ -105,20 +83,45 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said }, query }: LotProp
         <Chart
           label={`${title}: ${ranked.length} dealers by price to market and typical days on the lot`}
           height={270}
-          x={numberScale([0, ...ranked.map(({ toMarket }) => toMarket)], {
-            format: marketTick,
-            label: "price to market",
-          })}
-          y={numberScale(
-            ranked.map(({ days }) => days),
-            { format: daysText, label: "typical days on the lot" },
-          )}
-          marks={[{ mark: "rule", x: 0, color: "field", isDashed: true }, ...marks]}
+          x={numberScale([0, ...toMarket], { format: marketTick, label: "price to market" })}
+          y={numberScale(days, { format: roundedDays, label: "typical days on the lot" })}
+          marks={[{ mark: "rule", x: 0, color: "field" }, ...circlesOf(choice, ranked)]}
         />
       )}
     </Figure>
   );
 };
+
+/** Returns a circle for each dealer, the largest below; that of the lot and that of the dearest other dealer have names. */
+function circlesOf(choice: LotChoice, ranked: readonly RankedDealer[]): readonly Mark[] {
+  const { dealer, isOwn } = choice;
+  const largest = Math.max(1, ...ranked.map(({ cars }) => cars));
+  const named = ranked.findLast(({ id }) => id !== dealer.dealer_id);
+  return [...ranked]
+    .sort((one, other) => other.cars - one.cars)
+    .map((one): Mark => {
+      const { id, name, cars, toMarket, days } = one;
+      const isSubject = id === dealer.dealer_id;
+      return {
+        mark: "dot",
+        x: toMarket,
+        y: days,
+        r: Math.max(circleMin, circleMax * Math.sqrt(cars / largest)),
+        color: isSubject ? "coral" : "petrol",
+        opacity: isSubject ? 0.85 : 0.3,
+        title: `${name}: ${toMarketText(toMarket)}, ${roundedDays(days)} days, ${amountOf(cars, "car")}`,
+        href: isSubject ? undefined : dealerPath(choice, one),
+        name: isSubject && isOwn ? "you" : isSubject || one === named ? shortName(name) : "",
+      };
+    });
+}
+
+/** Returns the statement of the medians of dealers. */
+function statementOfDealers({ condition }: LotChoice, ranked: readonly RankedDealer[]): string {
+  const measures = "median(price_to_value) AS to_market, median(days_on_market) AS days, count(*) AS cars";
+  const ids = ranked.map(({ id }) => `'${id}'`).join(", ");
+  return `SELECT dealer_name, ${measures}\nFROM active\nWHERE dealer_id IN (${ids})\n  AND inventory_type IN (${typesInSql(condition)})\nGROUP BY ALL\nORDER BY to_market`;
+}
 
 /** Returns the first words of a name that fit beside a circle. */
 function shortName(name: string): string {
@@ -127,10 +130,12 @@ function shortName(name: string): string {
 }
 
 /** The cars by days on the lot, with their money. Each bar is a link to its cars. */
-export const AgingFigure = ({ lot: { choice, aging, said }, query }: LotProps): JSX.Element => {
+export const AgingFigure = ({ lot: { choice, aging, said } }: LotProps): JSX.Element => {
   const title = agingTitle(said);
-  const isOld = (index: number): boolean => index === aging.length - 1 && (aging[index]?.cars ?? 0) > 0;
+  const isOld = (bucket: AgeBucket): boolean => bucket === aging.at(-1) && bucket.cars > 0;
   const pathOf = ({ filters }: AgeBucket): string => rowsPath(choice, { ...filters, sort: "-days_on_market" });
+  const bars = aging.map((bucket) => ({ text: bucket.text, below: dollars(bucket.money), isSubject: isOld(bucket) }));
+  const cars = aging.map((bucket) => bucket.cars);
   return (
     <Figure
       id="aging"
@@ -143,8 +148,9 @@ export const AgingFigure = ({ lot: { choice, aging, said }, query }: LotProps): 
           { name: "money", title: "Money", format: dollars },
         ],
         rows: aging.map((bucket) => [{ text: bucket.text, path: pathOf(bucket) }, bucket.cars, bucket.money]),
-        sorting: sortingOf("aging", lotPath(choice), query),
+        sorting: sortingOf("aging", pathOfLot(choice), choice.query),
       }}
+      sql={statementOfAges(choice)}
     >
       {said.cars < chartMin ? (
         <p>{aging.map(({ text, cars }) => `${text} days: ${amountOf(cars, "car")}`).join("; ")}.</p>
@@ -152,20 +158,15 @@ export const AgingFigure = ({ lot: { choice, aging, said }, query }: LotProps): 
         <Chart
           label={`${title}: cars by days on the lot`}
           height={220}
-          x={bandScale(
-            aging.map(({ text, money }, index) => ({ text, below: dollars(money), isSubject: isOld(index) })),
-          )}
-          y={numberScale(
-            aging.map(({ cars }) => cars),
-            { format: count, isFromZero: true },
-          )}
+          x={bandScale(bars)}
+          y={numberScale(cars, { format: count, isFromZero: true })}
           marks={aging.map(
             (bucket, index): Mark => ({
               mark: "bar",
               x: index,
               y: bucket.cars,
               above: count(bucket.cars),
-              color: isOld(index) ? "coral" : "petrol2",
+              color: isOld(bucket) ? "coral" : "petrol2",
               href: pathOf(bucket),
               title: `${bucket.text} days: ${amountOf(bucket.cars, "car")}, ${dollars(bucket.money)}`,
             }),
@@ -176,8 +177,17 @@ export const AgingFigure = ({ lot: { choice, aging, said }, query }: LotProps): 
   );
 };
 
+/** Returns the statement of the cars by age, with their money. */
+function statementOfAges(choice: LotChoice): string {
+  const cases = ageBounds.map(([text, , to]) =>
+    to === undefined ? `ELSE '${text}'` : `WHEN days_on_market <= ${to} THEN '${text}'`,
+  );
+  const age = `CASE ${cases.join(" ")} END AS days`;
+  return `SELECT ${age},\n  count(*) AS cars, sum(price) AS money\nFROM active\nWHERE ${carsInSql(choice)}\nGROUP BY ALL\nORDER BY min(days_on_market)`;
+}
+
 /** The cars to decide on, the oldest first, each with a suggestion. */
-export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: LotProps): JSX.Element => (
+export const DecideSheet = ({ lot: { choice, cars, carSort, said } }: LotProps): JSX.Element => (
   <Sheet
     id="decide"
     title="Decide on these first"
@@ -189,7 +199,7 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
       rows={cars}
       hasPictures
       empty="No car is for sale."
-      sorting={{ current: carSort, pathOf: (sort) => `${changedPath(choice, query, { sort })}#decide` }}
+      sorting={{ current: carSort, pathOf: (sort) => lotPath(choice, { sort }, "#decide") }}
       columns={[
         { title: "", cell: (car) => <CarDrawing car={car} look="mini" /> },
         {
@@ -201,13 +211,10 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
           ),
         },
         { title: "Days", sort: "days_on_market", isNumber: true, cell: (car) => <b>{count(car.days_on_market)}</b> },
-        { title: "Price", sort: "price", isNumber: true, cell: (car) => dollars(car.price) },
-        { title: "To market", sort: "value", isNumber: true, cell: (car) => toMarketText(car.price_to_value) || "–" },
-        { title: "Cuts", isNumber: true, cell: (car) => count(car.price_drops) },
-        {
-          title: "Suggestion",
-          cell: (car: AgedCar) => <span class="nb">{suggestionOf({ ...car, price: car.price })}</span>,
-        },
+        { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
+        { title: "To market", sort: "value", value: (car) => car.price_to_value, format: toMarketText },
+        { title: "Cuts", value: (car) => car.price_drops, format: count },
+        { title: "Suggestion", cell: (car) => <span class="nb">{suggestionOf(car)}</span> },
       ]}
     />
   </Sheet>
@@ -216,75 +223,42 @@ export const DecideSheet = ({ lot: { choice, cars, carSort, said }, query }: Lot
 /** The dealers that are shown without the link to all. */
 const rowsMin = 7;
 
-const rankOrders: ReadonlyMap<string, (dealer: RankedDealer) => number | null> = new Map([
-  ["away", ({ miles = null }: RankedDealer) => miles],
-  ["cars", ({ cars }: RankedDealer) => cars],
-  ["market", ({ toMarket }: RankedDealer) => toMarket],
-  ["days", ({ days }: RankedDealer) => days],
-]);
-
-/** Returns dealers in an order of the address; unknown distances are last. */
-function inOrder(dealers: readonly RankedDealer[], order: string): readonly RankedDealer[] {
-  const orderBy = rankOrders.get(order.replace(/^-/, ""));
-  const sign = order.startsWith("-") ? -1 : 1;
-  const keyOf = (dealer: RankedDealer): number => orderBy?.(dealer) ?? sign * Number.MAX_VALUE;
-  return orderBy === undefined ? dealers : [...dealers].sort((one, other) => sign * (keyOf(one) - keyOf(other)));
-}
-
 /** The rank of the dealer by price among those around; its row is gold. */
-export const RankSheet = ({ lot: { choice, ranked }, query }: LotProps): JSX.Element => {
-  const { dealer, isOwn, condition } = choice;
-  const places = new Map(ranked.map((one, index) => [one.id, index + 1]));
-  const order = query.get("rank") ?? "market";
-  const sorted = inOrder(ranked, order);
-  const isAll = query.has("all") || ranked.length <= rowsMin + 1;
+export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element => {
+  const { dealer, isOwn, condition, query } = choice;
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
-  const rows = isAll ? sorted : sorted.filter((one, index) => index < rowsMin || isSubject(one));
+  const shared = columnsOfDealers((id) => rowsPath(choice, { dealer_id: id }));
+  const columns: readonly TableColumn<RankedDealer>[] = [
+    { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
+    {
+      title: "Dealer",
+      cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
+    },
+    ...[shared.away, shared.cars, shared.market, shared.days],
+  ];
+  const order = query.get("rank") ?? "market";
+  const isAll = query.has("all") || ranked.length <= rowsMin + 1;
+  const sorted = sortedRows(ranked, columns, order);
+  const around = new URLSearchParams({ q: dealer.postal_code ?? "", radius: String(choice.radius) });
   return (
     <Sheet
       id="rank"
-      title={rankTitle(isOwn)}
+      title={isOwn ? "Where you rank by price" : "Where it ranks by price"}
       of={`Median of price against similar cars, ${condition}.`}
       tools={
         <>
-          {isAll ? null : (
-            <a href={`${changedPath(choice, query, { all: "" })}#rank`}>{`All ${count(ranked.length)}`}</a>
-          )}
-          {dealer.postal_code === null ? null : (
-            <a href={`/dealers?${new URLSearchParams({ q: dealer.postal_code, radius: String(choice.radius) })}`}>
-              All dealers around
-            </a>
-          )}
+          {isAll ? null : <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>}
+          {dealer.postal_code === null ? null : <a href={`/dealers?${around}`}>All dealers around</a>}
         </>
       }
     >
       <DataTable
         label="Dealers by price"
-        rows={rows}
+        rows={sorted.filter((one, index) => isAll || index < rowsMin || isSubject(one))}
         isMine={isSubject}
         empty={`No dealer around has ${rankedCarsMin} rated ${condition} cars.`}
-        sorting={{ current: order, pathOf: (rank) => `${changedPath(choice, query, { rank })}#rank` }}
-        columns={[
-          { title: "#", cell: ({ id }) => places.get(id) },
-          {
-            title: "Dealer",
-            cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
-          },
-          {
-            title: "Away",
-            sort: "away",
-            isNumber: true,
-            cell: ({ miles }) => (miles == null ? "–" : `${Math.round(miles)}\u00a0mi`),
-          },
-          {
-            title: "Cars",
-            sort: "cars",
-            isNumber: true,
-            cell: ({ id, cars }) => <a href={rowsPath(choice, { dealer_id: id })}>{count(cars)}</a>,
-          },
-          { title: "To market", sort: "market", isNumber: true, cell: ({ toMarket }) => toMarketText(toMarket) },
-          { title: "Days", sort: "days", isNumber: true, cell: ({ days }) => daysText(days) },
-        ]}
+        sorting={{ current: order, pathOf: (rank) => lotPath(choice, { rank }, "#rank") }}
+        columns={columns}
       />
     </Sheet>
   );

@@ -1,10 +1,10 @@
 /** The figures of the market: median prices, the facts side by side, what a model loses with age, and days on the lot. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { Chart } from "../charts/chart.tsx";
 import type { ChartColor, Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
-import { type NumbersColumn, sortingOf } from "../components/numbers.tsx";
+import { sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import {
@@ -20,7 +20,7 @@ import {
 } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
 import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
-import { carsPath } from "./market-search.ts";
+import { carsPath, type MarketSearch } from "./market-search.ts";
 import { chartMin, endsUnfinished, type MarketPoint, type SearchTrend, soldDays, soldPath } from "./market-trends.ts";
 
 /** What the figures show. */
@@ -36,7 +36,8 @@ export interface ShownMarket {
 /** The color of each search. */
 export const colors: readonly ChartColor[] = ["petrol", "coral"];
 
-interface Series {
+interface DaysProps {
+  readonly market: ShownMarket;
   readonly id: string;
   readonly metric: "price.median" | "days_on_market.median";
   readonly title: string;
@@ -49,126 +50,127 @@ interface Series {
 const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
 
 /** A series of each search over the days. Weeks are said; an unfinished one is dotted, with a question mark. */
-const Days = ({ market, series }: { readonly market: ShownMarket; readonly series: Series }): JSX.Element => {
+const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps): JSX.Element => {
   const { trends, period, query, sql } = market;
-  const { id, metric, title, of, width, format, tick } = series;
-  const known = trends.flatMap(({ points }) => points.flatMap((point) => point[metric] ?? []));
-  const ends = trends[0]?.points.map(({ end }) => end) ?? [];
+  const points = trends[0]?.points ?? [];
+  const valuesOf = (trend: SearchTrend) => trend.points.flatMap((point) => point[metric] ?? []);
+  const known = trends.flatMap(valuesOf);
   const marks = trends.map((trend, index): Mark => {
-    const value = trend.points.findLast((point) => point[metric] !== null)?.[metric];
+    const value = valuesOf(trend).at(-1);
     return {
       mark: "line",
       points: trend.points.map((point) => [valueOfDay(point.end), point[metric]] as const),
       color: colors[index] ?? "field",
       name: capital(trend.search.name),
-      ...(value == null ? {} : { value: format(value) }),
+      ...(value === undefined ? {} : { value: format(value) }),
       isUnfinished: endsUnfinished(trend),
       hasArea: trends.length === 1,
     };
   });
-  const columns: readonly NumbersColumn[] = [
-    { name: "day", title: ends.length > 0 && trends[0]?.points[0]?.interval === "week" ? "Week" : "Day" },
-    ...trends.map(({ search }) => ({ name: search.name, title: capital(search.name), format })),
-  ];
-  const rows = (trends[0]?.points ?? []).map((point, index) => [
-    pointLabel(point, period.asOf),
-    ...trends.map(({ points }) => points[index]?.[metric] ?? null),
-  ]);
-  const isDrawn = trends.some(({ points }) => points.filter((point) => point[metric] !== null).length >= chartMin);
   return (
     <Figure
       id={id}
       title={title}
       of={of}
-      numbers={{ columns, rows, sorting: sortingOf(id, "/market", query) }}
+      numbers={{
+        columns: [
+          { name: "day", title: capital(points[0]?.interval ?? "day") },
+          ...trends.map(({ search }) => ({ name: search.name, title: capital(search.name), format })),
+        ],
+        rows: points.map((point, index) => [
+          pointLabel(point, period.asOf),
+          ...trends.map((trend) => trend.points[index]?.[metric] ?? null),
+        ]),
+        sorting: sortingOf(id, "/market", query),
+      }}
       sql={sql}
     >
-      {isDrawn ? (
+      {trends.some((trend) => valuesOf(trend).length >= chartMin) ? (
         <Chart
           label={`${title}. ${of}`}
           width={width}
-          x={dayScale(ends)}
+          x={dayScale(points.map(({ end }) => end))}
           y={numberScale(known, { format: tick })}
           marks={marks}
         />
       ) : (
-        <p>{fewDays(known.length)}</p>
+        <p>
+          {known.length === 0
+            ? `No median is known: each needs ${chartMin} cars or more.`
+            : `Fewer than ${chartMin} medians are known, which are no line: the table has them.`}
+        </p>
       )}
     </Figure>
   );
 };
 
-const fewDays = (known: number): string =>
-  known === 0
-    ? `No median is known: each needs ${chartMin} cars or more.`
-    : `Fewer than ${chartMin} medians are known, which are no line: the table has them.`;
-
 export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, period } = market;
-  const last = trends[0] === undefined ? undefined : lastOf(trends[0]);
-  const series: Series = {
-    id: "price",
-    metric: "price.median",
-    title: pricesMovedTitle(sides, period),
-    of: last === undefined ? "" : mediansNote(sides, period, last),
-    width: 760,
-    format: (value) => dollars(Math.round(value)),
-    tick: shortPrice,
-  };
-  return <Days market={market} series={series} />;
+  const last = trends[0]?.points.at(-1);
+  return (
+    <Days
+      market={market}
+      id="price"
+      metric="price.median"
+      title={pricesMovedTitle(sides, period)}
+      of={last === undefined ? "" : mediansNote(sides, period, last)}
+      width={760}
+      format={dollars}
+      tick={shortPrice}
+    />
+  );
 };
 
 export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
-  const series: Series = {
-    id: "days",
-    metric: "days_on_market.median",
-    title: standingTitle(market.sides, market.period),
-    of: `Typical (median) days on the lot of the cars for sale ${lastOfInterval(market)}.`,
-    width: 560,
-    format: (value) => amountOf(Math.round(value * 10) / 10, "day"),
-    tick: decimalOf,
-  };
-  return <Days market={market} series={series} />;
+  const isWeeks = market.trends[0]?.points[0]?.interval === "week";
+  return (
+    <Days
+      market={market}
+      id="days"
+      metric="days_on_market.median"
+      title={standingTitle(market.sides, market.period)}
+      of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
+      width={560}
+      format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
+      tick={decimalOf}
+    />
+  );
 };
 
 const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
 
-const lastOfInterval = ({ trends }: ShownMarket): string =>
-  trends[0]?.points[0]?.interval === "week" ? "on the last day of each week" : "each day";
-
 interface FactRow {
   readonly title: string;
-  readonly textOf: (side: MarketSide, trend: SearchTrend) => ComponentChildren;
-  readonly pathOf?: (trend: SearchTrend) => string;
+  readonly numberOf: (side: MarketSide, trend: SearchTrend) => number | null | undefined;
+  readonly format: (value: number) => string;
+  readonly pathOf?: (search: MarketSearch) => string;
 }
 
-const known = (value: number | null | undefined, format: (value: number) => string): string =>
-  value == null ? "–" : format(value);
-
 const factRows: readonly FactRow[] = [
-  { title: "For sale", textOf: ({ cars }) => known(cars, count), pathOf: ({ search }) => carsPath(search) },
+  { title: "For sale", numberOf: ({ cars }) => cars, format: count, pathOf: (search) => carsPath(search) },
   {
     title: `Sold in ${soldDays} days`,
-    textOf: (_, trend) => known(lastOf(trend)?.sold30, count),
-    pathOf: ({ search }) => soldPath(search, soldDays),
+    numberOf: (_, trend) => lastOf(trend)?.sold30,
+    format: count,
+    pathOf: (search) => soldPath(search, soldDays),
   },
-  {
-    title: "Days until the stock is sold",
-    textOf: ({ supplyDays }) => known(supplyDays, (days) => count(Math.round(days))),
-  },
+  { title: "Days until the stock is sold", numberOf: ({ supplyDays }) => supplyDays, format: count },
   {
     title: "Typical days on the lot",
-    textOf: ({ days }) => known(days, decimalOf),
-    pathOf: ({ search }) => carsPath(search, { sort: "-days_on_market" }),
+    numberOf: ({ days }) => days,
+    format: decimalOf,
+    pathOf: (search) => carsPath(search, { sort: "-days_on_market" }),
   },
   {
     title: "Median price",
-    textOf: ({ median }) => known(median, (price) => dollars(Math.round(price))),
-    pathOf: ({ search }) => carsPath(search, { sort: "price" }),
+    numberOf: ({ median }) => median,
+    format: dollars,
+    pathOf: (search) => carsPath(search, { sort: "price" }),
   },
   {
     title: "Loses a year",
-    textOf: ({ yearLoss }) => known(yearLoss, (loss) => inPercent(loss / 100)),
+    numberOf: ({ yearLoss }) => yearLoss,
+    format: (loss) => inPercent(loss / 100),
     pathOf: () => "#loss",
   },
 ];
@@ -185,9 +187,10 @@ export const FactsSheet = ({ market: { trends, sides } }: { readonly market: Sho
           ...trends.map((trend, index) => ({
             title: <span class={`ink-${colors[index]}`}>{capital(trend.search.name)}</span>,
             isNumber: true,
-            cell: ({ textOf, pathOf }: FactRow) => {
-              const text = textOf(sides[index] ?? { name: "" }, trend);
-              return <b>{pathOf === undefined || text === "–" ? text : <a href={pathOf(trend)}>{text}</a>}</b>;
+            cell: ({ numberOf, format, pathOf }: FactRow) => {
+              const value = numberOf(sides[index] ?? { name: "" }, trend) ?? null;
+              if (value === null) return <b>–</b>;
+              return <b>{pathOf === undefined ? format(value) : <a href={pathOf(trend.search)}>{format(value)}</a>}</b>;
             },
           })),
         ]}
@@ -224,8 +227,8 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
       ...within.flatMap((point): readonly Mark[] => {
         const { from, median } = point;
         if (median === null) return [];
-        const named = `${trend.search.plural} of ${amountOf(from, "year")}: median ${dollars(Math.round(median))}, ${amountOf(point.sample, "car")}`;
-        return [{ mark: "dot", x: from, y: median, r: 4, color, look: "faint", title: named }];
+        const named = `${trend.search.plural} of ${amountOf(from, "year")}: median ${dollars(median)}, ${amountOf(point.sample, "car")}`;
+        return [{ mark: "dot", x: from, y: median, r: 4, color, opacity: 0.45, title: named }];
       }),
       {
         mark: "line",
@@ -251,8 +254,8 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
           { name: "model", title: "Model" },
           { name: "age", title: "Years", format: count },
           { name: "cars", title: "Cars", format: count },
-          { name: "median", title: "Median", format: (value) => dollars(Math.round(value)) },
-          { name: "fitted", title: "Curve", format: (value) => dollars(Math.round(value)) },
+          { name: "median", title: "Median", format: dollars },
+          { name: "fitted", title: "Curve", format: dollars },
         ],
         rows,
         sorting: sortingOf("loss", "/market", query),

@@ -2,6 +2,7 @@
 import { operation } from "../../contract/document.ts";
 import { type CalledId, queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
+import { changedPath } from "../shell/address.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, readView } from "../shop/view.ts";
 
@@ -36,12 +37,6 @@ const ownNames: ReadonlySet<string> = new Set(["show", "against", besideName, "d
 
 const against = /\s+(?:against|versus|vs\.?)\s+/i;
 
-/** Returns the page of the market for a question about two searches, `RAV4 against CR-V`; undefined for other words. */
-export function marketPathOf(words: string): string | undefined {
-  const [show = "", other = ""] = words.split(against);
-  return show === "" || other === "" ? undefined : `/market?${queryString({ show, against: other })}`;
-}
-
 /** Reads the one or two searches of an address. Without any, it is that of all used cars: medians do not mix new and used ones unasked. */
 export async function readSearches(
   requests: PageRequests,
@@ -65,11 +60,11 @@ export async function readSearches(
 const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParameters =>
   Object.fromEntries(
     Object.entries(readView(query, last)).filter(
-      ([name]) => !ownNames.has(name) && (filterNames.has(name) || name in yearBounds),
+      ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
     ),
   );
 
-const yearBounds = { min_year: true, max_year: true };
+const yearBounds = new Set(["min_year", "max_year"]);
 
 const namesOf = (id: CalledId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
 
@@ -167,14 +162,8 @@ export const carsPath = ({ filters }: MarketSearch, more: TextParameters = {}): 
   `/shop?${queryString({ ...filters, ...more })}`;
 
 /** Returns the address of the page of the market with some parameters changed; undefined removes one. */
-export function marketPath(query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string {
-  const changed = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) changed.delete(name);
-    else changed.set(name, value);
-  }
-  return changed.size === 0 ? "/market" : `/market?${changed}`;
-}
+export const marketPath = (query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string =>
+  changedPath("/market", query, changes);
 
 /** Returns where a search looks, in words: states, miles around a ZIP code, or everywhere. */
 export function placeOf({ filters }: MarketSearch, { everywhere }: MarketDays): string {

@@ -4,7 +4,7 @@ import { listItem } from "../../contract/lists.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
-import { CarDrawing } from "../drawings/car-drawing.tsx";
+import { CarDrawing, plainCar } from "../drawings/car-drawing.tsx";
 import { count, dollars, wholePercent } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { acceptedFilters, besideName, carsPath, type MarketSearch, marketPath } from "./market-search.ts";
@@ -20,36 +20,22 @@ export interface SearchModels {
 }
 
 /** Loads the models with the most cars of each search without one model. */
-export async function loadModels(
-  requests: PageRequests,
-  trends: readonly SearchTrend[],
-): Promise<readonly SearchModels[]> {
+export async function loadModels(requests: PageRequests, trends: readonly SearchTrend[]) {
   const loaded = await Promise.all(
-    trends.map(async ({ search, loss }, index) => {
-      if (loss !== undefined) return undefined;
-      const { filters } = acceptedFilters("getGroups", search);
+    trends.map(async ({ search, loss }, index): Promise<readonly SearchModels[]> => {
+      if (loss !== undefined) return [];
+      const groups = { group_by: "make,model", metric: "price.median,sell_through", limit: String(modelsMax) };
       const answer = await requests.loadPart(`models of ${search.plural}`, () =>
-        requests.call("getGroups", {
-          ...filters,
-          group_by: "make,model",
-          metric: "price.median,sell_through",
-          limit: String(modelsMax),
-        }),
+        requests.call("getGroups", { ...acceptedFilters("getGroups", search).filters, ...groups }),
       );
-      if (answer === undefined || answer.data.length < 2) return undefined;
-      return { search, isOwn: index === 0, models: answer.data, total: answer.meta.total_groups };
+      if (answer === undefined || answer.data.length < 2) return [];
+      return [{ search, isOwn: index === 0, models: answer.data, total: answer.meta.total_groups }];
     }),
   );
-  return loaded.filter((models) => models !== undefined);
+  return loaded.flat();
 }
 
 type Model = SearchModels["models"][number];
-
-const metricOf = ({ metrics }: Model, name: string): number | null =>
-  metrics.find((metric) => metric.name === name)?.value ?? null;
-
-const known = (value: number | null, format: (value: number) => string): string =>
-  value === null ? "–" : format(value);
 
 interface ModelsProps {
   readonly of: SearchModels;
@@ -57,50 +43,38 @@ interface ModelsProps {
 }
 
 export const ModelsSheet = ({ of: { search, isOwn, models, total }, query }: ModelsProps): JSX.Element => {
+  const { words, given, name } = search;
   const filterOf = ({ values: { make, model } }: Model) => ({
     make: listItem(make ?? "", ","),
     model: listItem(model ?? "", ","),
   });
-  const pathOf = (model: Model): string => {
-    const { words, given } = search;
-    if (isOwn) return marketPath(query, { show: words === "" ? undefined : words, ...filterOf(model) });
-    return marketPath(query, { [besideName]: new URLSearchParams({ ...given, ...filterOf(model) }).toString() });
-  };
+  const pathOf = (model: Model): string =>
+    marketPath(
+      query,
+      isOwn
+        ? { show: words === "" ? undefined : words, ...filterOf(model) }
+        : { [besideName]: new URLSearchParams({ ...given, ...filterOf(model) }).toString() },
+    );
   return (
     <Sheet
-      title={`The most offered ${search.name} models`}
+      title={`The most offered ${name} models`}
       of={`The ${models.length} of ${count(total)} with the most cars for sale. Depreciation follows one model: choose one.`}
     >
       <DataTable
-        label={`The most offered ${search.name} models`}
+        label={`The most offered ${name} models`}
         rows={models}
         hasPictures
         columns={[
-          {
-            title: "",
-            cell: ({ values }) => (
-              <CarDrawing car={{ ...values, vin: "model", exterior_color: "cavalry blue" }} look="mini" />
-            ),
-          },
-          {
-            title: "Model",
-            cell: (model) => <a href={pathOf(model)}>{[model.values.make, model.values.model].join(" ")}</a>,
-          },
+          { title: "", cell: ({ values }) => <CarDrawing car={plainCar(values)} look="mini" /> },
+          { title: "Model", value: ({ values }) => `${values.make} ${values.model}`, path: pathOf },
           {
             title: "For sale",
-            isNumber: true,
-            cell: (model) => <a href={carsPath(search, filterOf(model))}>{count(model.count)}</a>,
+            value: (model) => model.count,
+            format: count,
+            path: (model) => carsPath(search, filterOf(model)),
           },
-          {
-            title: "Median price",
-            isNumber: true,
-            cell: (model) => known(metricOf(model, "price.median"), (price) => dollars(Math.round(price))),
-          },
-          {
-            title: "Sold in 30 days",
-            isNumber: true,
-            cell: (model) => known(metricOf(model, "sell_through"), wholePercent),
-          },
+          { title: "Median price", value: ({ metrics: [price] }) => price?.value, format: dollars },
+          { title: "Sold in 30 days", value: ({ metrics: [, sold] }) => sold?.value, format: wholePercent },
         ]}
       />
     </Sheet>

@@ -1,11 +1,11 @@
 /** This morning: which files came, which look broken and wait for a decision, which dealers are silent, and how the service is. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { isUndecided } from "../../ingest/held-feeds.ts";
 import { type FeedDecision, type FeedOfDay, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
-import { isUndecided } from "../../sources/held-feeds.ts";
 import { Chart } from "../charts/chart.tsx";
 import { bandScale, numberScale } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";

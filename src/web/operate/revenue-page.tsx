@@ -201,7 +201,6 @@ function runMarks({ days, run, before, pace, nameBefore }: Runs): readonly Mark[
           {
             mark: "dot",
             color: "petrol",
-            look: "filled",
             r: 5,
             x: at(run.length - 1),
             y: total,

@@ -7,7 +7,6 @@ import {
   aboutNumber,
   agreeing,
   attention,
-  capital,
   clause,
   daysText,
   type Hrefs,
@@ -117,28 +116,6 @@ export function historyParts(keywords: readonly string[] | null | undefined): re
   return parts.length === 0 ? ["No history stated"] : parts;
 }
 
-export interface CarWhereabouts {
-  readonly days?: MaybeNumber;
-  readonly miles?: MaybeNumber;
-  readonly state?: string | null | undefined;
-  readonly soldOn?: string | null | undefined;
-  /** The shown day. */
-  readonly asOf: string;
-}
-
-/** Returns how long a car has been listed, and how far away it is, or its state: `179 days · 14 mi`. */
-export const whereabouts = ({ days, miles, state, soldOn, asOf }: CarWhereabouts): string =>
-  [
-    typeof soldOn === "string" ? `sold ${shortDay(soldOn, asOf)}` : days === 0 ? "listed today" : daysText(days),
-    distanceText(miles) ?? state,
-  ]
-    .filter((text) => typeof text === "string" && text !== "")
-    .join(" · ");
-
-/** Formats a distance: `14 mi`; a known one below a mile is `under 1 mi`. */
-export const distanceText = (miles: MaybeNumber): string | undefined =>
-  known(miles, (distance) => (distance > 0 && distance < 1 ? "under 1 mi" : count(Math.round(distance), " mi")));
-
 export interface JudgedCar extends PricedCar {
   readonly days?: MaybeNumber;
   /** The typical time of such cars on the lot. */
@@ -185,8 +162,8 @@ function priceSentence(car: JudgedCar): Sentence | undefined {
       break;
     case "no_price":
       return joined([
-        ["The dealer states no price."],
-        clause`Similar cars cost about ${wholePrice(typeof value === "number" ? aboutNumber(value) : value)}.`,
+        "The dealer states no price.",
+        clause`Similar cars cost about ${wholePrice(known(value, aboutNumber))}.`,
       ]);
     case "too_low":
       return clause`${attention("Less than half", hrefs?.similar)} of what similar cars cost: ask whether the price is a mistake, and what is wrong.`;
@@ -255,21 +232,14 @@ const longReasons: Readonly<Record<NoRating, string>> = {
   no_data: "This version of the data has no values yet, or not of this car.",
 };
 
-/** Returns the section of a page that explains why there is no rating: its title and its paragraph. */
-export const whyNoRating = (reason: NoRating): { readonly title: string; readonly text: string } => ({
-  title: "Why there is no rating",
-  text: longReasons[reason],
-});
+/** Returns why there is no rating, as the paragraph of a page. */
+export const whyNoRating = (reason: NoRating): string => longReasons[reason];
 
-export interface SimilarPrices {
-  /** How many similar cars, made comparable, cost less than this car, more, and the same. */
-  readonly less: number;
-  readonly more: number;
-  readonly same?: number;
-}
+/** How many similar cars, made comparable, cost less than this car, more, and the same. */
+type SimilarPrices = Readonly<Record<"less" | "more", number> & Partial<Record<"same", number>>>;
 
 /** Counts similar cars by their prices beside this one. */
-export function countSimilar(price: number, prices: readonly number[]): SimilarPrices & { readonly same: number } {
+export function countSimilar(price: number, prices: readonly number[]): SimilarPrices {
   const less = prices.filter((other) => other < price).length;
   const more = prices.filter((other) => other > price).length;
   return { less, more, same: prices.length - less - more };
@@ -302,17 +272,27 @@ export const nearestNote = (nearestMiles: MaybeNumber, smallest: number): string
   ) || undefined;
 
 /** Returns the words at the band of the model's interval: a share of 0.8 is `we expect 8 of 10 such cars here`. */
-export const expectedWords = (coverage: number): string =>
-  `we expect ${count(Math.round(10 * coverage))} of 10 such cars here`;
+export const expectedWords = (coverage: number): string => `we expect ${tenths(coverage)} such cars here`;
 
-export interface PriceChanges {
-  readonly days: MaybeNumber;
-  readonly cuts: MaybeNumber;
-  /** The price now less the first one. */
-  readonly change?: MaybeNumber;
-  /** Days until similar cars are sold at today's pace. */
-  readonly supplyDays?: MaybeNumber;
+const tenths = (share: number): string => `${count(Math.round(10 * share))} of 10`;
+
+/** The interval of a valuation: its bounds, and the share of such cars that it is expected to contain. */
+type Interval = Readonly<Record<"market_value_low" | "market_value_high" | "coverage", number | null>>;
+
+/** Returns what a figure of few cars would show: `Made comparable, they cost $13,000 to $15,000. We expect 8 of 10 such cars from $12,829 to $17,600.` */
+export function fewCarsNote(prices: readonly number[], interval: Interval): string {
+  const { market_value_low: low, market_value_high: high, coverage } = interval;
+  if (prices.length === 0) return "";
+  const ends = [Math.min(...prices), Math.max(...prices)].map(dollars);
+  const range = prices.length === 1 ? `it costs ${ends[0]}` : `they cost ${ends.join(" to ")}`;
+  const isKnown = low !== null && high !== null && coverage !== null;
+  return `Made comparable, ${range}.${isKnown ? ` We expect ${tenths(coverage)} such cars from ${dollars(low)} to ${dollars(high)}.` : ""}`;
 }
+
+/** Days on the lot and cuts; `change` is the price now less the first one, `supplyDays` those until similar cars are sold at today's pace. */
+type PriceChanges = Readonly<
+  Record<"days" | "cuts", MaybeNumber> & Partial<Record<"change" | "supplyDays", MaybeNumber>>
+>;
 
 /** Returns the title of the figure of the price over time: `Never reduced in 179 days`. */
 export function priceTimeTitle({ days, cuts, change }: PriceChanges): string {
@@ -335,12 +315,8 @@ export function paceNote({ days, cuts, supplyDays }: PriceChanges): string | und
   return `Similar cars sell out in ${daysText(Math.max(1, supplyDays))} at today's pace.${isSlow ? " Offer less." : ""}`;
 }
 
-export interface DealerStock {
-  readonly cars: MaybeNumber;
-  readonly medianDays?: MaybeNumber;
-  /** How many of its prices are rated, and how many of these are great or good. */
-  readonly rated?: MaybeNumber;
-  readonly goodOrBetter?: MaybeNumber;
+/** Cars, how many of their prices are rated, and how many of these are great or good. */
+interface DealerStock extends Readonly<Partial<Record<"cars" | "medianDays" | "rated" | "goodOrBetter", MaybeNumber>>> {
   readonly hrefs?: Hrefs<"cars" | "good"> | undefined;
 }
 
@@ -355,7 +331,7 @@ export function dealerSentence({ cars, medianDays, rated, goodOrBetter, hrefs }:
   return joined([stock === undefined ? undefined : sentenceOf(joined([stock, typical], ", ")), good]);
 }
 
-export interface RatedEvidence extends PricedCar {
+interface RatedEvidence extends PricedCar {
   readonly market_value_high?: MaybeNumber;
   /** The price below which it is good. */
   readonly goodBelow?: MaybeNumber;
@@ -391,26 +367,3 @@ export const alternativesTitle = (model: string, from: "search" | "branded" | "m
     : from === "branded"
       ? `The nearest ${pluralOf(model)} with a clean title`
       : `Other ${pluralOf(model)}`;
-
-export interface DescribedCar extends PricedCar {
-  /** What was described: `2022 Toyota RAV4`. */
-  readonly name: string;
-  /** The share of such cars that the interval is expected to contain. */
-  readonly coverage?: MaybeNumber;
-  readonly market_value_high?: MaybeNumber;
-}
-
-/** Returns what a described car is worth: `A 2022 Toyota RAV4 is worth about $26,000.`; or why there is no value. */
-export function valueVerdict({ name, coverage, ...car }: DescribedCar): Judgement {
-  const { market_value: value, market_value_low: low, market_value_high: high } = car;
-  if (typeof value !== "number") {
-    const reason = noRatingOf({ ...car, price: car.price ?? 0 });
-    return judgement(["No value."], reason === undefined ? [] : [longReasons[reason]]);
-  }
-  const worth = { text: `about ${dollars(aboutNumber(value))}`, mark: "neutral" } as const;
-  const band = known(coverage, (share) => `${count(Math.round(10 * share))} of 10`);
-  return judgement(joined([[capital(withArticle(name)), " is worth "], worth, "."], ""), [
-    ...(clause`We expect ${band} such cars from ${wholePrice(low)} to ${wholePrice(high)}.` ?? []),
-    ...(typeof car.price === "number" ? [" ", ...(priceSentence({ ...car, asOf: "" }) ?? [])] : []),
-  ]);
-}

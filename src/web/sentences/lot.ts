@@ -1,14 +1,13 @@
 /** What is said of a dealer's cars: its rank by price among dealers nearby, what ages, which cars to decide on, and what to buy. */
-import { type Rating, thresholdsOf } from "../../valuation/rules.ts";
+import { thresholdsOf } from "../../valuation/rules.ts";
 import { count, dollars, inPercent, signedPercent, wholePercent } from "../shell/format.ts";
-import { agedDays, noRatingOf } from "./car.ts";
+import { agedDays, noRatingOf, type PricedCar } from "./car.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   attention,
   capital,
   clause,
   daysText,
-  digits,
   fact,
   type Hrefs,
   inWords,
@@ -38,10 +37,6 @@ const reduceShare = 0.03;
 /** From this share under its value on, a price is not what keeps a car on the lot. */
 const farUnderShare = 0.1;
 
-/** Returns the rank of a number among others: 1 if none is smaller. */
-export const rankAmong = (own: number, others: readonly number[]): number =>
-  1 + others.filter((other) => other < own).length;
-
 /** Returns how far prices are from those of similar cars: `2.5 % under the market`, `at the market`. */
 export const toMarketWords = (fraction: MaybeNumber): string | undefined =>
   known(fraction, (share) =>
@@ -55,7 +50,7 @@ export const toMarketText = (fraction: MaybeNumber): string => known(fraction, s
 export interface DealerLot {
   /** Whether it is the reader's dealer. */
   readonly isOwn: boolean;
-  /** `used`, `new`, or empty for both. */
+  /** `used` or `new`. */
   readonly condition: string;
   readonly cars: number;
   /** Its rank by the median price against similar cars, and by the median age, among the dealers with five such cars or more, itself included. */
@@ -81,17 +76,16 @@ export interface DealerLot {
  */
 export function lotVerdict(lot: DealerLot): Judgement {
   const { isOwn, condition, cars, hrefs } = lot;
-  const kind = condition === "" ? "" : `${condition} `;
-  if (cars === 0) return judgement([`${isOwn ? "You have" : "It has"} no ${kind}cars for sale.`], []);
+  if (cars === 0) return judgement([`${isOwn ? "You have" : "It has"} no ${condition} cars for sale.`], []);
   const rank = rankClause(lot);
   const market = linked(toMarketWords(lot.toMarket), hrefs?.toMarket);
-  const whose = `${isOwn ? "Your" : "Its"} ${kind}cars are`;
+  const whose = `${isOwn ? "Your" : "Its"} ${condition} cars are`;
   const first = rank ??
     clause`${whose} ${neutral(toMarketWords(lot.toMarket), hrefs?.toMarket)}.` ?? [
-      `${isOwn ? "You have" : "It has"} ${things(cars, `${kind}car`)}.`,
+      `${isOwn ? "You have" : "It has"} ${things(cars, `${condition} car`)}.`,
     ];
   const stock = sentenceOf(
-    linked(things(cars, `${kind}car`), hrefs?.cars),
+    linked(things(cars, `${condition} car`), hrefs?.cars),
     rank === undefined ? undefined : market,
     known(lot.medianDays, (days) => `${cars === 1 ? "" : "typically "}${daysText(days)} old`),
   );
@@ -104,8 +98,7 @@ function rankClause({ isOwn, condition, cars, priceRank: rank, dealers, hrefs }:
   const isCheap = rank <= (dealers + 1) / 2;
   const words = `${rankBefore(isCheap ? rank : dealers + 1 - rank)}${isCheap ? "cheapest" : "dearest"} of ${count(dealers)} dealers`;
   const isDear = rank > (2 * dealers) / 3;
-  const kind = condition === "" ? "" : `${condition} `;
-  return clause`${isOwn ? "Your" : "Its"} ${kind}cars are the ${part(words, isDear ? "attention" : "neutral", hrefs?.rank)} ${isOwn ? "near you" : "nearby"}.`;
+  return clause`${isOwn ? "Your" : "Its"} ${condition} cars are the ${part(words, isDear ? "attention" : "neutral", hrefs?.rank)} ${isOwn ? "near you" : "nearby"}.`;
 }
 
 function agedClause({ cars, aged, agedPrice, hrefs }: DealerLot): Sentence | undefined {
@@ -165,7 +158,7 @@ export function priceAgeTitle({
 
 /** Returns what that figure shows: `13 dealers within 50 miles; a circle's size is its used cars. Lower left is cheap and fresh.` */
 export const priceAgeNote = (dealers: number, radius: number, condition: string): string =>
-  `${things(dealers, "dealer")} within ${count(radius)} miles; a circle's size is its ${condition === "" ? "" : `${condition} `}cars. Lower left is cheap and fresh.`;
+  `${things(dealers, "dealer")} within ${count(radius)} miles; a circle's size is its ${condition} cars. Lower left is cheap and fresh.`;
 
 /** Returns the title of the buckets of aging: `7 of 45 cars are older than 60 days`. */
 export function agingTitle({ aged, cars }: Pick<DealerLot, "cars" | "aged">): string {
@@ -187,25 +180,14 @@ export const agingNote = ({
     some(agedPrice) && some(allPrice)
       ? ` The last bar holds ${wholePercent(agedPrice / allPrice)} of ${isOwn ? "your" : "its"} money.`
       : "";
-  return `${capital(`${condition === "" ? "" : `${condition} `}cars by days on the lot.`)}${share}`;
+  return `${capital(condition)} cars by days on the lot.${share}`;
 };
-
-/** The facts of a car that suggest what to do about it. */
-export interface DecidedCar {
-  readonly price: MaybeNumber;
-  readonly market_value?: MaybeNumber;
-  readonly market_value_low?: MaybeNumber;
-  readonly market_value_high?: MaybeNumber;
-  readonly price_to_value?: MaybeNumber;
-  readonly value_rating?: Rating | null | undefined;
-  readonly keywords?: readonly string[] | null | undefined;
-}
 
 /**
  * Returns the suggestion for a car that ages. Far under the market is a great price at least 10 % under its value: more money off does not help. Great
  * and good prices stay. A high price, or one 3 % or more over its value, is to be reduced; for the others, the price below which they are good.
  */
-export function suggestionOf(car: DecidedCar): string {
+export function suggestionOf(car: PricedCar & { readonly market_value_high?: MaybeNumber }): string {
   const { price, market_value: value, market_value_low: low, market_value_high: high, value_rating: rating } = car;
   switch (noRatingOf(car)) {
     case undefined:
@@ -231,15 +213,6 @@ export function suggestionOf(car: DecidedCar): string {
   return `Good below ${dollars(Math.floor(thresholdsOf({ value, low, high }).good))}`;
 }
 
-/** Returns the title of the models to buy, and what their table shows. */
-export const buyTitle = (isOwn: boolean): string =>
-  `What to buy: sells here, missing on ${isOwn ? "your lot" : "its lot"}`;
-
-export const buyNote = (condition: string, radius: number, isOwn = true): string =>
-  `${capital(`${condition === "" ? "" : `${condition} `}models`)} within ${count(radius)} miles by the share that sold within 30 days; ${isOwn ? "you have" : "it has"} none or one.`;
-
-/** Returns the number of cars of a model on the lot: `none`, `1`. */
-export const yoursText = (cars: MaybeNumber): string => (cars === 0 ? "none" : (digits(cars) ?? ""));
-
-/** Returns the title of the table of ranks: `Where you rank by price`. */
-export const rankTitle = (isOwn: boolean): string => (isOwn ? "Where you rank by price" : "Where it ranks by price");
+/** Returns what the table of models to buy shows. */
+export const buyNote = (condition: string, radius: number, isOwn: boolean): string =>
+  `${capital(condition)} models within ${count(radius)} miles by the share that sold within 30 days; ${isOwn ? "you have" : "it has"} none or one.`;

@@ -137,17 +137,11 @@ function soldClause(sides: readonly MarketSide[], period: MarketPeriod): Sentenc
 }
 
 /**
- * Returns whether the sales of an interval can be known. A sale is known once a car was absent for days, so that the first days of the data have none;
- * counted by the day of the sale (`sold_date`), the last days have none yet either. Unknown sales are left out, not drawn as zero.
+ * Returns whether the sales of an interval can be known. A sale is known once a car was absent for days, so that the first days of the data have none.
+ * Unknown sales are left out, not drawn as zero.
  */
-export function isSoldKnown(
-  day: string,
-  data: { readonly first: string; readonly last: string },
-  isBySoldDate = false,
-): boolean {
-  const from = plusDays(data.first, isBySoldDate ? 1 : life.soldAfterDays);
-  return day >= from && day <= (isBySoldDate ? plusDays(data.last, 1 - life.soldAfterDays) : data.last);
-}
+export const isSoldKnown = (day: string, data: { readonly first: string; readonly last: string }): boolean =>
+  day >= plusDays(data.first, life.soldAfterDays) && day <= data.last;
 
 /** Returns the title of the figure of medians: `RAV4s became $1,300 cheaper, CR-Vs $152 dearer`. */
 export function pricesMovedTitle(sides: readonly MarketSide[], period?: Pick<MarketPeriod, "hasPriceBound">): string {
@@ -262,19 +256,6 @@ export function mediansNote(sides: readonly MarketSide[], period: MarketPeriod, 
   return [`Median price of the ${kind} for sale ${when}${bounded(period)}.${stock}`, intervalNote(last)]
     .filter(Boolean)
     .join(" ");
-}
-
-/** Dealers whose median price is within this share of the market are at it; those beyond are under or over it, by the same threshold. */
-const dealerShare = 0.01;
-
-/** Returns how dealers price against the market, by their medians as fractions: `Of 150 dealers, 60 ask less than similar cars cost, 50 more; 40 are within 1 %.` */
-export function dealersNote(toMarket: readonly number[]): string {
-  if (toMarket.length === 0) return `No dealer has ${medianCarsMin} rated cars.`;
-  const less = toMarket.filter((share) => share <= -dealerShare).length;
-  const more = toMarket.filter((share) => share >= dealerShare).length;
-  const within = toMarket.length - less - more;
-  const asks = (number: number): string => `${number === 0 ? "none" : count(number)} ${number <= 1 ? "asks" : "ask"}`;
-  return `Of ${things(toMarket.length, "dealer")} with ${medianCarsMin} rated cars or more, ${asks(less)} less than similar cars cost, ${asks(more)} more; ${within === 0 ? "none" : count(within)} ${within <= 1 ? "is" : "are"} within 1\u00a0%.`;
 }
 
 /** Returns the title of a map of states, by the state with the most cars: `Most stand in Texas: 1,203 of 9,961`, said of more than a half; else `Texas has the most`. */

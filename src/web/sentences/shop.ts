@@ -1,7 +1,8 @@
 /** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
-import { chargeText, count, dollars, money, shortDay } from "../shell/format.ts";
+import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
+  agreeing,
   andList,
   attention,
   capital,
@@ -156,23 +157,17 @@ export function shopVerdict(found: FoundCars): Judgement {
       contextOf(found),
     );
   }
-  const counted = [
-    `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${cars === 1 ? "car" : "cars"}`,
-  ];
-  const verb =
-    state === "sold"
-      ? cars === 1
-        ? " was sold."
-        : " were sold."
-      : state !== undefined
-        ? ` ${search === undefined ? `${cars === 1 ? "was" : "were"} for sale` : "matched"} on ${shortDay(state.day, state.asOf)}.`
-        : search === undefined
-          ? "."
-          : cars === 1
-            ? " matches."
-            : " match.";
-  const sentence = joined([joined([counted, verb], ""), state === undefined ? greatClause(found) : undefined]);
+  const counted = `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${agreeing(cars, "car", "cars")}`;
+  const sentence = joined([[`${counted}${verbOf(found)}.`], state === undefined ? greatClause(found) : undefined]);
   return judgement(sentence, contextOf(found), foundFacts(found));
+}
+
+/** Returns what the counted cars do: they match, were sold, or were for sale on a past day. */
+function verbOf({ cars, search, state }: FoundCars): string {
+  if (state === "sold") return agreeing(cars, " was sold", " were sold");
+  if (state === undefined) return search === undefined ? "" : agreeing(cars, " matches", " match");
+  const verb = search === undefined ? agreeing(cars, " was for sale", " were for sale") : " matched";
+  return `${verb} on ${shortDay(state.day, state.asOf)}`;
 }
 
 /** Returns the clause on great prices; undefined if they are not counted. */
@@ -261,18 +256,16 @@ export interface SearchChange {
   readonly href: string;
 }
 
-/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them; undefined for others. */
+/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them, whose title is strong; undefined for others. */
 export function moreCars(cars: number, changes: readonly SearchChange[]) {
   const more = changes
     .filter((change) => change.cars > cars)
     .sort((one, other) => other.cars - one.cars)
     .slice(0, 3);
   if (cars >= sparseCars || more.length === 0) return undefined;
-  const title =
-    cars === 0
-      ? "What would show cars"
-      : `Only ${count(cars)} ${cars === 1 ? "matches" : "match"}. One change shows more:`;
-  return { title, changes: more };
+  if (cars === 0) return { title: "What would show cars", context: "", changes: more };
+  const title = `Only ${count(cars)} ${agreeing(cars, "matches", "match")}.`;
+  return { title, context: "One change shows more:", changes: more };
 }
 
 /** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */
@@ -289,30 +282,6 @@ export const unknownPlace = (field: string, value: string): Judgement =>
   judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
     "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
   ]);
-
-/** Returns the title of the histogram of prices: `Half of the used cars cost less than $25,999`. */
-export function pricesTitle({
-  medianPrice,
-  cars,
-  hasPriceBound,
-  ...of
-}: MedianOf & Pick<FoundCars, "cars" | "medianPrice">): string {
-  const median = wholePrice(medianPrice);
-  if (median === undefined) return `Prices of ${things(cars, "car")}`;
-  const kind =
-    some(of.used) && some(of.new)
-      ? "used and new cars"
-      : some(of.used)
-        ? "used cars"
-        : some(of.new)
-          ? "new cars"
-          : "cars";
-  return `Half of the ${kind} cost less than ${median}${hasPriceBound === true ? ", within your bound" : ""}`;
-}
-
-/** Returns the title of the histogram of days: half of the cars are older. */
-export const daysTitle = (medianDays: MaybeNumber): string =>
-  typeof medianDays === "number" ? `Half of them stand for ${daysText(medianDays)} or more` : "Days on the lot";
 
 export interface MarketToday {
   readonly cars: number;
@@ -382,38 +351,19 @@ export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | 
   return `${stock}, the best prices first`;
 }
 
-/** Returns the foot of a page: the day of its prices, what it cost and what is left, in micros; without costs of open access. */
-export const pageFoot = (day: string, costMicros?: MaybeNumber, balanceMicros?: MaybeNumber): readonly string[] =>
-  [
-    `Prices of ${shortDay(day, "")}`,
-    some(costMicros) ? `This page cost ${chargeText(costMicros)}` : "",
-    typeof balanceMicros === "number" ? `Balance ${money(balanceMicros)}` : "",
-  ].filter((text) => text !== "");
-
-/** Returns the note above the verdict of data that is older than a delivery was due; undefined for others. */
-export const oldPrices = (daysOld: number, isStale: boolean): Sentence | undefined =>
-  !isStale || daysOld < 1 ? undefined : clause`${attention(`These prices are ${daysText(daysOld)} old`)}.`;
-
-/** The verdict of an address without a page. */
-export const noSuchPage: Judgement = {
-  sentence: ["This road ends here."],
-  context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
-};
-
-/** A kept car, as its verdict needs it. */
-export interface KeptPrice {
+/** A kept car, as its verdict needs it: its rating is unknown for a price that is not judged. */
+interface KeptPrice {
   readonly name: string;
-  readonly price: MaybeNumber;
-  readonly value: MaybeNumber;
-  /** Its rating; unknown for a price that is not judged. */
-  readonly rating: string | null | undefined;
+  readonly price?: MaybeNumber;
+  readonly market_value?: MaybeNumber;
+  readonly value_rating?: string | null | undefined;
 }
 
 /** Returns the verdict of kept cars: how many they are, and which one costs least beside similar cars. */
 export function keptVerdict(cars: readonly KeptPrice[]): Judgement {
   if (cars.length === 0) return judgement(["No car is shown."], ["The heart of a car keeps it, in this browser."]);
   const counted = [`${capital(inWords(cars.length) ?? "")} kept ${cars.length === 1 ? "car" : "cars"}.`];
-  const rated = cars.flatMap(({ name, price, value, rating }) =>
+  const rated = cars.flatMap(({ name, price, market_value: value, value_rating: rating }) =>
     rating == null || !some(price) || !some(value) ? [] : [{ name, less: value - price, share: price / value }],
   );
   const [best, next] = [...rated].sort((one, other) => one.share - other.share);

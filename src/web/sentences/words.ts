@@ -9,7 +9,7 @@ export type MaybeNumber = number | null | undefined;
 export type Hrefs<Name extends string> = Readonly<Partial<Record<Name, string | undefined>>>;
 
 /** Formats a number; undefined if it is unknown, so that its clause drops out. */
-export const known = (value: MaybeNumber, format: (value: number) => string): string | undefined =>
+export const known = <Known>(value: MaybeNumber, format: (value: number) => Known): Known | undefined =>
   value === null || value === undefined || !Number.isFinite(value) ? undefined : format(value);
 
 /** Returns whether a number is known and above zero. */

@@ -13,12 +13,20 @@ interface HowMadeProps {
 export const HowMade = ({ requests, sql }: HowMadeProps): JSX.Element | null => {
   const [first] = requests;
   if (first === undefined) return null;
-  const text = requests.map(({ path, querystring, micros }) => requestText(path, querystring, micros)).join("\n");
+  const text = requests
+    .map(({ path, querystring, micros }) =>
+      [`GET ${path}`, querystring === "" ? "" : `?${querystring}`, micros === 0 ? "" : `  # ${usd(micros)}`].join(""),
+    )
+    .join("\n");
   return (
     <details class="how">
       <summary>How this page was made: the API {requests.length === 1 ? "request" : "requests"} and the SQL</summary>
       <div class="two">
-        <CodeBox title={requests.length === 1 ? "Request" : `${requests.length} requests`} code={text} />
+        <CodeBox
+          title={requests.length === 1 ? "Request" : `${requests.length} requests`}
+          code={text}
+          open={{ path: first.buildPath, text: "Open in Build" }}
+        />
         {sql === undefined ? null : (
           <CodeBox
             title="The same in SQL"
@@ -31,6 +39,3 @@ export const HowMade = ({ requests, sql }: HowMadeProps): JSX.Element | null => 
     </details>
   );
 };
-
-const requestText = (path: string, querystring: string, micros: number): string =>
-  `GET ${path}${querystring === "" ? "" : `?${querystring}`}${micros === 0 ? "" : `  # ${usd(micros)}`}`;

@@ -1,5 +1,5 @@
 /** A notice: a page that is one message, such as a missing page, a used-up credit or a welcome. A car stands on the road above it. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { Button } from "../components/button.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import type { Sentence } from "../sentences/sentence.ts";
@@ -12,6 +12,8 @@ export type Way = readonly [path: string, text: string];
 interface NoticeOptions {
   readonly sentence: Sentence;
   readonly ways: readonly Way[];
+  /** Whether the ways are links, below a form with a button. */
+  readonly isQuiet?: boolean;
   /** The car on the road. */
   readonly car?: keyof typeof cars;
   /** What the message says below its sentence. */
@@ -28,7 +30,7 @@ const cars = {
 } as const;
 
 /** Returns the top and the body of a notice. */
-export const notice = ({ sentence, ways, car = "wagon", children, more }: NoticeOptions) => ({
+export const notice = ({ sentence, ways, isQuiet = false, car = "wagon", children, more }: NoticeOptions) => ({
   top: (
     <div class="road">
       <CarDrawing car={{ ...cars[car], vin: "notice" }} />
@@ -41,20 +43,16 @@ export const notice = ({ sentence, ways, car = "wagon", children, more }: Notice
       </h1>
       {children}
       {more}
-      <Ways ways={ways} />
+      <p class="line">
+        {ways.map(([path, text], index) => (
+          <Button key={path} href={path} look={isQuiet ? "quiet" : index === 0 ? "main" : undefined}>
+            {text}
+          </Button>
+        ))}
+      </p>
     </section>
   ),
 });
-
-const Ways = ({ ways }: Pick<NoticeOptions, "ways">): JSX.Element => (
-  <p class="line">
-    {ways.map(([path, text], index) => (
-      <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
-        {text}
-      </Button>
-    ))}
-  </p>
-);
 
 /** Returns a page of a message and the next step. */
 export const noticePage = (title: string, message: string, ...ways: readonly Way[]): PageContent => ({

@@ -6,6 +6,7 @@ import { clientSignal, type RequestContext } from "../../http/context.ts";
 import type { CallOperation, InternalCaller } from "../../http/internal-calls.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import { type CalledId, operationRequest, type TextParameters } from "../../operations/caller.ts";
+import { docsPath } from "../build/operation-docs.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most concurrent operations of a page before Node.js warns about listeners. */
@@ -14,6 +15,8 @@ const operationsMax = 64;
 export interface ChargedRequest {
   readonly path: string;
   readonly querystring: string;
+  /** The page of Build with the same request. */
+  readonly buildPath: string;
   readonly requestId: string;
   readonly micros: number;
 }
@@ -73,7 +76,13 @@ export class PageRequests {
     const index = this.sent;
     this.sent += 1;
     const { body, requestId, micros } = await this.callOperation(this.caller, request);
-    this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
+    this.answered[index] = {
+      path: request.path,
+      querystring: request.querystring,
+      buildPath: `${docsPath(id)}?${new URLSearchParams({ ...params, ...query })}`,
+      requestId,
+      micros,
+    };
     return body;
   }
 

@@ -5,10 +5,11 @@ import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
+import { Button } from "../components/button.tsx";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
 import { usd } from "./format.ts";
-import { notice, noticePage, type Way } from "./notice.tsx";
+import { notice, noticePage } from "./notice.tsx";
 import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
@@ -135,24 +136,32 @@ const titles: Readonly<Record<number, string>> = {
   503: "Unavailable",
 };
 
-/** The page of an address that no page has. */
-function missingPage(visitor: Visitor | undefined): PageContent {
-  const ways: readonly Way[] = [
-    ["/", "Home"],
-    ["/shop", "Shop"],
-    ["/docs", "Build"],
-  ];
-  const text = "No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one.";
-  return {
-    title: "Not found",
-    ...notice({
-      sentence: ["This road ends here."],
-      car: "offroad",
-      children: <p>{text}</p>,
-      ways: visitor === undefined ? ways.filter(([path]) => path !== "/shop") : ways,
-    }),
-  };
-}
+/** The page of an address that no page has: visitors can search from it. */
+const missingPage = (visitor: Visitor | undefined): PageContent => ({
+  title: "Not found",
+  ...notice({
+    sentence: ["This road ends here."],
+    car: "offroad",
+    children: <p>No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one.</p>,
+    more:
+      visitor === undefined ? undefined : (
+        <form class="line search" action="/find" method="get">
+          <input
+            class="in"
+            type="search"
+            name="q"
+            maxLength={200}
+            required
+            aria-label="Search"
+            placeholder="A car, a VIN, a dealer, a question"
+          />
+          <Button look="main">Search</Button>
+        </form>
+      ),
+    ways: [["/", "Home"], ...(visitor === undefined ? [] : [["/shop", "Shop"] as const]), ["/docs", "Build"]],
+    isQuiet: visitor !== undefined,
+  }),
+});
 
 /** The page of an account without credit: what was spent, whom to ask, and what stays. */
 function noCreditPage({ identity }: Visitor, message: string): PageContent {

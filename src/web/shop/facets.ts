@@ -47,8 +47,8 @@ export const facetDefinitions: readonly FacetDefinition[] = [
   { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
 ];
 
-/** The most values of a facet that are shown. */
-const valuesMax = 50;
+/** The most values of a facet that are shown; others can be typed. */
+export const valuesMax = 40;
 
 type FacetCounts = AnswerOf<"getFacets">["data"];
 export type ValueBucket = NonNullable<FacetCounts["facets"][string]>[number];

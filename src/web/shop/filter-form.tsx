@@ -1,13 +1,13 @@
 /** The filters of the shop: one form of facets, which scripts send when it changes. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Rating } from "../../valuation/rules.ts";
 import { Badge, ratingWords } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Facet, type FacetRow, RangeFacet } from "../components/facet.tsx";
 import { decimal, dollars } from "../shell/format.ts";
-import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "./facets.ts";
+import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets, valuesMax } from "./facets.ts";
 import { valueName } from "./filter-words.ts";
-import { chosenAmong, listOf, listText, type ViewParameters, viewPath } from "./view.ts";
+import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 export const controlledNames: ReadonlySet<string> = new Set([
@@ -114,7 +114,7 @@ const historyRows = (view: ViewParameters, buckets: readonly ValueBucket[], tota
     };
   });
 
-/** How many values of a facet are shown; the page of all values has the others. */
+/** How many values of a facet are shown at once. */
 const shownMax: Readonly<Record<string, number>> = { body_type: 6, features: 5 };
 
 /** Ratings are shown from the best to the worst, other values by their counts. */
@@ -134,33 +134,28 @@ const ValuesField = ({ definition, view, facets }: Omit<FacetFieldProps, "total"
     buckets.map(({ value }) => value),
   );
   if (buckets.length === 0 && others.length === 0) return null;
-  const shown = buckets.filter(({ value }, index) => index < (shownMax[name] ?? 8) || isChosen(value));
-  const left = buckets.length - shown.length;
-  const textOf = (value: string): ComponentChildren =>
-    name === "value_rating" && isRating(value) ? (
-      <Badge look={value}>{ratingWords[value]}</Badge>
-    ) : (
-      valueName(name, value, facets)
-    );
+  const rowOf = ({ value, count }: Pick<ValueBucket, "value"> & Partial<ValueBucket>): FacetRow => ({
+    value: listText(name, value),
+    text:
+      name === "value_rating" && isRating(value) ? (
+        <Badge look={value}>{ratingWords[value]}</Badge>
+      ) : (
+        valueName(name, value, facets)
+      ),
+    count,
+    isChecked: isChosen(value) || count === undefined,
+  });
+  const isShown = ({ value }: ValueBucket, index: number): boolean => index < (shownMax[name] ?? 8) || isChosen(value);
   return (
     <Facet
       legend={title}
       name={name}
-      rows={[
-        ...others.map((value) => ({ value: listText(name, value), text: textOf(value), isChecked: true })),
-        ...shown.map(({ value, count }) => ({
-          value: listText(name, value),
-          text: textOf(value),
-          count,
-          isChecked: isChosen(value),
-        })),
-      ]}
-      more={left <= 0 ? undefined : { path: viewPath(view, `/values/${name}`), text: moreText(left, buckets.length) }}
+      rows={[...others.map((value) => ({ value })), ...buckets.filter(isShown)].map(rowOf)}
+      rest={buckets.filter((bucket, index) => !isShown(bucket, index)).map(rowOf)}
+      isOpenEnded={buckets.length === valuesMax && name !== "dealer_id"}
     />
   );
 };
-
-const moreText = (left: number, counted: number): string => (counted < 50 ? `${left} more` : "All values");
 
 const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">): JSX.Element | null => {
   const { name, title, parameters } = definition;

@@ -1,7 +1,8 @@
-/** The target of the question box: leads to the car of a VIN or an id, to a dealer, to two compared searches, or shows the cars that words ask for. */
+/** The target of the question box: leads to the car of a VIN or an id, to a dealer, to a page of the docs, to two compared searches, or shows the cars that words ask for. */
 import { Refusal } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
+import { pageNamed } from "../build/navigation.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { notice, type Way } from "../shell/notice.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -26,6 +27,8 @@ export const lookUpPage =
     const words = (visit.query.get("q") ?? "").trim().slice(0, questionMax);
     if (/^[0-9a-f]{32}$/i.test(words)) return { location: `/listings/${words.toLowerCase()}` };
     if (words === "") return { location: "/shop" };
+    const page = pageNamed(words);
+    if (page !== undefined) return { location: page };
     if (/^[a-hj-npr-z0-9]{17}$/i.test(words)) return findVehicle(requests, words.toUpperCase());
     const [show = "", other = ""] = words.split(against);
     if (show !== "" && other !== "") return { location: `/market?${new URLSearchParams({ show, against: other })}` };
@@ -80,7 +83,10 @@ const nothingFound = (words: string, interpretation?: Interpretation): PageConte
   ...notice({
     sentence: ["Nothing was found for ", { text: `“${words}”`, mark: "attention" }, "."],
     car: "hatch",
-    ways: interpretation === undefined ? [...allCars, [`/value?vin=${words}`, "Value it by its VIN"]] : allCars,
+    ways:
+      interpretation === undefined
+        ? [...allCars, [`/docs/findComparables?vin=${words}`, "Value it by its VIN"]]
+        : allCars,
     children:
       interpretation === undefined ? (
         <p>No car has this VIN. One that was sold keeps its page; a mistyped VIN does not have one.</p>

@@ -38,20 +38,13 @@ const examples = [
   "RAV4 against CR-V prices",
 ];
 
-type Facets = AnswerOf<"getFacets">["data"];
-
 /** What the front door shows; undefined where a request failed. */
-interface Market {
-  readonly all: Facets;
-  readonly used: Facets | undefined;
-  readonly dealers: number | undefined;
-  readonly cheaper: number | undefined;
+interface Front {
+  readonly today: MarketToday;
   readonly best: AnswerOf<"searchListings"> | undefined;
   /** The filters of the best prices: near the place of the last search, if it has any. */
   readonly near: ViewParameters;
   readonly place: string | undefined;
-  readonly asOf: string;
-  readonly isOld: boolean;
 }
 
 /** Returns the handler of the front door. An address with filters is one of the former explorer. */
@@ -61,16 +54,16 @@ export const frontDoor =
     if (visit.query.size > 0) return { location: formerView(visit.query) };
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
     const { status } = await freshness.fullReport();
-    const market = await marketOf(visit, asOf, status !== "fresh");
+    const front = await frontOf(visit, asOf, status !== "fresh");
     return {
       title: "Know what a car is worth",
       look: "home",
-      top: <Hero market={market} />,
+      top: <Hero {...front} />,
       body: (
         <>
           <MissingParts missing={visit.requests.missing} />
-          <Numbers market={market} />
-          <Gates market={market} visitor={visit.visitor} />
+          <Numbers today={front.today} />
+          <Gates today={front.today} visitor={visit.visitor} />
         </>
       ),
     };
@@ -85,24 +78,19 @@ export function formerView(query: URLSearchParams): string {
   return viewPath({ ...filters, ...(layout === "table" ? { view: "table" } : {}) });
 }
 
-const hrefs = {
-  usedMedian: viewPath({ inventory_type: "used,certified" }),
-  great: viewPath({ value_rating: "great" }),
-  medianDays: "/market",
-};
-
 /** Returns the filters of cars whose last change of price was a cut, on a day. */
 const cheaperSince = (day: string): ViewParameters => ({ price_changed_after: day, min_price_drops: "1" });
 
-async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Market> {
+async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Front> {
   const zip = context.cookies.get(nearCookie) ?? "";
   const near: ViewParameters = /^\d{5}$/.test(zip) ? { postal_code: zip, radius: String(nearMiles) } : {};
-  const facets = "inventory_type,value_rating,price,days_on_market";
   const fields = cardFields.join();
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
   // The first request decides whether the account may see the page.
-  const all = await requests.call("getFacets", { facets });
+  const { data: all } = await requests.call("getFacets", {
+    facets: "inventory_type,value_rating,price,days_on_market",
+  });
   const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
@@ -115,42 +103,34 @@ async function marketOf({ context, requests }: PageVisit, asOf: string, isOld: b
     ),
     zipPlace(requests, near),
   ]);
-  return {
-    all: all.data,
-    used: used?.data,
+  const countOf = (facet: string, ...values: readonly string[]): number | undefined =>
+    all.facets[facet]
+      ?.filter(({ value }) => values.includes(String(value)))
+      .reduce((sum, bucket) => sum + bucket.count, 0);
+  const today: MarketToday = {
+    cars: all.total,
     dealers: dealers?.pagination.total,
+    rated: countOf("value_rating", "great", "good", "fair", "high"),
+    used: countOf("inventory_type", "used", "certified"),
+    new: countOf("inventory_type", "new"),
+    usedMedian: used?.data.stats.price?.median,
+    great: countOf("value_rating", "great"),
     cheaper: cheaper?.pagination.total,
-    best,
-    near,
-    place,
-    asOf,
+    medianDays: all.stats.days_on_market?.median,
     isOld,
+    day: asOf,
+    hrefs: {
+      usedMedian: viewPath({ inventory_type: "used,certified" }),
+      great: viewPath({ value_rating: "great" }),
+      medianDays: "/market",
+      cheaper: viewPath(cheaperSince(asOf)),
+    },
   };
+  return { today, best, near, place: place ?? (zip === "" ? undefined : `ZIP code ${zip}`) };
 }
 
-const countOf = (facets: Facets | undefined, facet: string, ...values: readonly string[]): number | undefined =>
-  facets?.facets[facet]
-    ?.filter(({ value }) => values.includes(String(value)))
-    .reduce((sum, bucket) => sum + bucket.count, 0);
-
-/** Returns the numbers of the market, as its sentences need them. */
-const numbersOf = ({ all, used, dealers, cheaper, asOf, isOld }: Market): MarketToday => ({
-  cars: all.total,
-  dealers,
-  rated: countOf(all, "value_rating", "great", "good", "fair", "high"),
-  used: countOf(all, "inventory_type", "used", "certified"),
-  new: countOf(all, "inventory_type", "new"),
-  usedMedian: used?.stats.price?.median,
-  great: countOf(all, "value_rating", "great"),
-  cheaper,
-  medianDays: all.stats.days_on_market?.median,
-  isOld,
-  day: asOf,
-  hrefs: { ...hrefs, cheaper: viewPath(cheaperSince(asOf)) },
-});
-
-const Hero = ({ market }: { readonly market: Market }): JSX.Element => {
-  const { context = [] } = frontVerdict(numbersOf(market));
+const Hero = (front: Front): JSX.Element => {
+  const { context = [] } = frontVerdict(front.today);
   return (
     <section class="hero">
       <div class="frame top">
@@ -170,39 +150,30 @@ const Hero = ({ market }: { readonly market: Market }): JSX.Element => {
           ))}
         </p>
       </div>
-      {market.best === undefined || market.best.data.length === 0 ? null : (
-        <Street market={market} best={market.best} />
-      )}
+      <Street {...front} />
     </section>
   );
 };
 
-interface StreetProps {
-  readonly market: Market;
-  readonly best: AnswerOf<"searchListings">;
-}
-
 /** The best prices, parked in a row. */
-const Street = ({ market, best: { data, pagination } }: StreetProps): JSX.Element => {
-  const { postal_code: zip } = market.near;
-  const place = market.place ?? (zip === undefined ? undefined : `ZIP code ${zip}`);
-  return (
+const Street = ({ today, best, near, place }: Front): JSX.Element | null =>
+  best === undefined || best.data.length === 0 ? null : (
     <div class="street">
       <div class="frame">
         <div class="head">
-          <h2>{bestPricesTitle({ day: market.asOf, isOld: market.isOld }, place)}</h2>
-          <a href={viewPath({ ...market.near, value_rating: "great" })}>
-            {allGreatPrices(pagination.total, zip === undefined ? undefined : nearMiles)}
+          <h2>{bestPricesTitle(today, near.postal_code === undefined ? undefined : place)}</h2>
+          <a href={viewPath({ ...near, value_rating: "great" })}>
+            {allGreatPrices(best.pagination.total, near.postal_code === undefined ? undefined : nearMiles)}
           </a>
         </div>
         <ul class="lane">
-          {data.map((car) => (
+          {best.data.map((car) => (
             <li key={car.id}>
               <a href={`/listings/${car.id}`}>
                 <CarDrawing car={car} />
                 <span class="tag">
                   <b>{dollars(car.price)}</b>
-                  <Saving car={car} />
+                  {cardDifference(car) === undefined ? null : <span class="save">{cardDifference(car)}</span>}
                 </span>
                 <span class="nm">{carName(car)}</span>
                 <span class="wh">{[count(car.miles, " mi"), whereOf(car)].join(" · ")}</span>
@@ -213,20 +184,14 @@ const Street = ({ market, best: { data, pagination } }: StreetProps): JSX.Elemen
       </div>
     </div>
   );
-};
 
 const whereOf = ({ city, state, distance_miles: miles }: CardListing): string =>
   miles == null ? plainWords(city, state) : plainWords(city, count(Math.round(miles), " mi"));
 
-const Saving = ({ car }: { readonly car: CardListing }): JSX.Element | null => {
-  const difference = cardDifference(car);
-  return difference === undefined ? null : <span class="save">{difference}</span>;
-};
-
 /** Four numbers of the market, each a link to its rows. */
-const Numbers = ({ market }: { readonly market: Market }): JSX.Element => (
+const Numbers = ({ today }: Pick<Front, "today">): JSX.Element => (
   <div class="four">
-    {frontFacts(numbersOf(market)).map(({ value: [part], label }) =>
+    {frontFacts(today).map(({ value: [part], label }) =>
       part === undefined || typeof part === "string" ? null : (
         <a key={part.text} href={part.href ?? "/shop"}>
           <b>{part.text}</b>
@@ -239,13 +204,13 @@ const Numbers = ({ market }: { readonly market: Market }): JSX.Element => (
   </div>
 );
 
-const Gates = ({ market, visitor }: { readonly market: Market; readonly visitor: Visitor }): JSX.Element => (
+const Gates = ({ today, visitor }: Pick<Front, "today"> & { readonly visitor: Visitor }): JSX.Element => (
   <div class="gates">
     {doorsOf(visitor).map((link) => (
       <a key={link.path} class={`gate ${tints[link.door]}`} href={link.path}>
         <Icon name={link.icon} />
         <b>{link.text}</b>
-        <span>{link.door === "shop" ? shopDoor(numbersOf(market)) : gateWords[link.door]}</span>
+        <span>{link.door === "shop" ? shopDoor(today) : gateWords[link.door]}</span>
       </a>
     ))}
   </div>

@@ -34,6 +34,11 @@ interface KeptCar {
   readonly car: ShownListing;
 }
 
+const shopAbove = [
+  ["/", "Home"],
+  ["/shop", "Shop"],
+] as const;
+
 /** Returns the address that shows some cars beside each other. */
 export const keptPath = (ids: readonly string[]): string =>
   ids.length === 0 ? "/shop" : `/shop?ids=${ids.join()}&view=table`;
@@ -47,34 +52,14 @@ export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode
   if (ids.length === 0 && words === "") return { location: "/shop" };
   const isTooLong = ids.length > keptMax;
   const cars = isTooLong ? [] : await loadCars(requests, ids);
-  const judgement = keptVerdict(
-    cars.map(({ car }) => ({
-      name: carName(car),
-      price: car.price,
-      value: car.market_value,
-      rating: car.value_rating,
-    })),
-  );
+  const judgement = keptVerdict(cars.map(({ car }) => ({ ...car, name: carName(car) })));
   return {
     title: "Kept cars",
     door: "shop",
     imageHosts: photoHostsOf(photos),
     ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: keptPath(ids) }),
     status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,
-    top: (
-      <Verdict
-        kicker={
-          <Kicker
-            above={[
-              ["/", "Home"],
-              ["/shop", "Shop"],
-            ]}
-            here="Kept cars"
-          />
-        }
-        judgement={judgement}
-      />
-    ),
+    top: <Verdict kicker={<Kicker above={shopAbove} here="Kept cars" />} judgement={judgement} />,
     body: (
       <>
         <MissingParts missing={requests.missing} />
@@ -96,8 +81,8 @@ const AddCar = ({ ids }: { readonly ids: readonly string[] }): JSX.Element => (
   <form class="line" action="/shop" method="get">
     <input type="hidden" name="ids" value={ids.join()} />
     <input type="hidden" name="view" value="table" />
-    <Field label="VIN or address of another car" name="add" required />
-    <Button>Put it beside these</Button>
+    <Field label="Against" name="add" placeholder="VIN or address of another car" required />
+    <Button>Compare</Button>
   </form>
 );
 
@@ -211,12 +196,7 @@ function equipmentRow(cars: readonly KeptCar[]): ComparedRow {
   };
 }
 
-interface ComparisonProps {
-  readonly cars: readonly KeptCar[];
-  readonly photos: PhotoMode;
-}
-
-const Comparison = ({ cars, photos }: ComparisonProps): JSX.Element => {
+const Comparison = ({ cars, photos }: { readonly cars: readonly KeptCar[]; readonly photos: PhotoMode }) => {
   const columns: readonly TableColumn<ComparedRow>[] = [
     { title: "", cell: ({ title }) => title },
     ...cars.map((kept) => ({
@@ -224,12 +204,7 @@ const Comparison = ({ cars, photos }: ComparisonProps): JSX.Element => {
       cell: (row: ComparedRow) => (
         <>
           {row.cell(kept)}
-          {isBest(row, kept, cars) ? (
-            <>
-              {" "}
-              <Badge look="gold">{row.best?.[0]}</Badge>
-            </>
-          ) : null}
+          {isBest(row, kept, cars) ? [" ", <Badge look="gold">{row.best?.[0]}</Badge>] : null}
         </>
       ),
     })),
@@ -255,7 +230,7 @@ function isBest({ best }: ComparedRow, kept: KeptCar, cars: readonly KeptCar[]):
 const isForSale = ({ listing, supersededBy }: KeptCar): boolean =>
   listing.vehicle.status === "active" && listing.status === "active" && supersededBy === undefined;
 
-const CarHead = ({ kept, cars, photos }: ComparisonProps & { readonly kept: KeptCar }): JSX.Element => {
+const CarHead = ({ kept, cars, photos }: Parameters<typeof Comparison>[0] & { readonly kept: KeptCar }) => {
   const { car, listing, supersededBy } = kept;
   const others = cars.map((other) => other.listing.id).filter((id) => id !== listing.id);
   return (

@@ -43,20 +43,14 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
         )}
         <section class="fig">
           <h2>{changes.length === 0 ? "No single change shows cars" : "What would show cars"}</h2>
-          <table class="changes">
-            <tbody>
-              {changes.map(({ words, cars, href }) => (
-                <tr key={words}>
-                  <td>
-                    <a href={href}>{words}</a>
-                  </td>
-                  <td class="num">
-                    <b>{count(cars)}</b>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <ul class="lines">
+            {changes.map(({ words, cars, href }) => (
+              <li key={words}>
+                <a href={href}>{words}</a>
+                <b>{count(cars)}</b>
+              </li>
+            ))}
+          </ul>
           <p>
             <Button look="main" href={changes.length === 0 ? "/shop" : savePath}>
               {changes.length === 0 ? "All cars" : "Tell me when one appears"}

@@ -1,5 +1,7 @@
 /** What a page says of a question whose words were not all read as they stand: those without a meaning, corrected ones, and other meanings. */
+
 import type { ComponentChildren, JSX } from "preact";
+import { ownValue } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { Note } from "../components/sheet.tsx";
@@ -77,7 +79,9 @@ const UnmatchedWord = ({ words, text, start, end, reason, suggestions }: Unmatch
 /** The meaning that was taken, and links to the searches by the others. */
 const OtherMeanings = ({ interpretation, pathOf, text, start, alternatives }: QuestionWordsProps & Ambiguous) => {
   const taken = interpretation.spans.find((span) => span.start === start);
-  const others = Object.entries(interpretation.filters).filter(([name]) => !(name in (taken?.filters ?? {})));
+  const others = Object.entries(interpretation.filters).filter(
+    ([name]) => ownValue(taken?.filters ?? {}, name) === undefined,
+  );
   return (
     <p>
       {taken === undefined

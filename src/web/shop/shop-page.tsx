@@ -14,7 +14,7 @@ import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
-import { ExportForm } from "./export-pages.tsx";
+import { ExportForm } from "./export.tsx";
 import { FilterForm } from "./filter-form.tsx";
 import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
@@ -249,7 +249,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
             </a>
           ))}
         >
-          <ChangeTitle title={change.title} />
+          <b>{change.title}</b> {change.context}
         </Note>
       )}
       {more?.farther === undefined ? null : (
@@ -258,16 +258,6 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
           <CardList view={view} cars={more.farther.cars} photos={photos} />
         </>
       )}
-    </>
-  );
-};
-
-/** The title above the changes, whose first sentence is strong. */
-const ChangeTitle = ({ title }: { readonly title: string }): JSX.Element => {
-  const [first = "", rest = ""] = title.split(/(?<=\.) /);
-  return (
-    <>
-      <b>{first}</b> {rest}
     </>
   );
 };
@@ -324,16 +314,16 @@ const ShopChips = (page: ShownShop): JSX.Element => {
               label="View"
               look="no-phone"
               segments={[
-                {
-                  path: viewPath(withParameters(view, { view: undefined })),
-                  text: "Cars",
-                  isCurrent: view.view !== "table",
-                },
-                {
-                  path: viewPath(withParameters(view, { view: "table" })),
-                  text: "Table",
-                  isCurrent: view.view === "table",
-                },
+                ...(
+                  [
+                    [undefined, "Cars"],
+                    ["table", "Table"],
+                  ] as const
+                ).map(([name, text]) => ({
+                  path: viewPath(withParameters(view, { view: name })),
+                  text,
+                  isCurrent: view.view === name,
+                })),
                 { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
               ]}
             />

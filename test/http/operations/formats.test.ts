@@ -42,7 +42,7 @@ async function fetchBody(client: typeof sample, path: string, headers: Record<st
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
-const everyField = `fields=default,features,options_packages,${extensionNames}&include=price_history,options`;
+const everyField = `fields=default,features,keywords,options_packages,${extensionNames}&include=price_history,options`;
 const everyFacet = `facets=${vocabulary("getFacets", "facets").join()}`;
 
 /** Requests for each operation with formats, and for each kind of answer. */
@@ -70,7 +70,7 @@ function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
   const grouped = ["make", "trim", "dealer_id", "dealer_name", "count", ...metricColumns];
   if (id === "getGroups") return columns.filter(({ name }) => grouped.includes(name));
   if (id !== "searchListings" && id !== "searchDealerListings") return columns;
-  const optional = ["features", "options_packages", "price_history", "options", ...extensionNames];
+  const optional = ["features", "keywords", "options_packages", "price_history", "options", ...extensionNames];
   const named = [...fields, ...(query.get("include") ?? "").split(","), "id", "vin"];
   return columns.filter(({ name }) => named.includes(name) || (fields.includes("default") && !optional.includes(name)));
 }

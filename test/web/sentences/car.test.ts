@@ -7,8 +7,8 @@ import {
   carVerdict,
   countSimilar,
   dealerSentence,
-  distanceText,
   expectedWords,
+  fewCarsNote,
   historyParts,
   nearestNote,
   nearestTitle,
@@ -18,7 +18,6 @@ import {
   ratingEvidence,
   similarNote,
   similarTitle,
-  whereabouts,
   whyNoRating,
 } from "../../../src/web/sentences/car.ts";
 import { assertSaid } from "../../support/web/sentences.ts";
@@ -63,21 +62,6 @@ test("a card says what is stated of a car's history, how long it stands and how 
       [null, "No history stated"],
     ],
   );
-  const asOf = "2026-11-19";
-  assertSaid(whereabouts, [
-    [{ days: 179, miles: 14.2, state: "WA", asOf }, "179 days · 14 mi"],
-    [{ days: 1, miles: null, state: "OH", asOf }, "1 day · OH"],
-    [{ days: 0, miles: 0.3, asOf }, "listed today · under 1 mi"],
-    [{ days: 12, soldOn: "2026-11-15", asOf }, "sold Nov 15"],
-    [{ days: 12, soldOn: "2025-12-30", state: "OH", asOf }, "sold Dec 30, 2025 · OH"],
-    [{ asOf }, ""],
-  ]);
-  assertSaid(distanceText, [
-    [0, "0 mi"],
-    [0.6, "under 1 mi"],
-    [1204.4, "1,204 mi"],
-    [null, "-"],
-  ]);
 });
 
 test("the page of a car begins with a judgement that is not louder than its data", () => {
@@ -167,7 +151,7 @@ test("a page says why a car has no rating", () => {
     ],
   );
   assertSaid(
-    (reason: "few_similar" | "no_price") => whyNoRating(reason).text,
+    (reason: "few_similar" | "no_price") => whyNoRating(reason),
     [
       [
         "few_similar",
@@ -280,5 +264,24 @@ test("a car's page says how its dealer prices, why its price has its rating, and
       ["branded", "The nearest Konas with a clean title"],
       ["model", "Other Konas"],
     ],
+  );
+});
+
+test("a figure of few cars is a sentence, with what is expected where that is known", () => {
+  const interval = { market_value_low: 12_829, market_value_high: 17_600, coverage: 0.8 };
+  assertSaid(
+    (prices: readonly number[]) => fewCarsNote(prices, interval),
+    [
+      [
+        [15_000, 13_000],
+        "Made comparable, they cost $13,000 to $15,000. We expect 8 of 10 such cars from $12,829 to $17,600.",
+      ],
+      [[15_000], "Made comparable, it costs $15,000. We expect 8 of 10 such cars from $12,829 to $17,600."],
+      [[], ""],
+    ],
+  );
+  assertSaid(
+    (prices: readonly number[]) => fewCarsNote(prices, { ...interval, coverage: null }),
+    [[[15_000], "Made comparable, it costs $15,000."]],
   );
 });

@@ -4,16 +4,12 @@ import {
   agingNote,
   agingTitle,
   buyNote,
-  buyTitle,
   lotVerdict,
   priceAgeNote,
   priceAgeTitle,
-  rankAmong,
-  rankTitle,
   suggestionOf,
   toMarketText,
   toMarketWords,
-  yoursText,
 } from "../../../src/web/sentences/lot.ts";
 import { assertSaid } from "../../support/web/sentences.ts";
 
@@ -76,25 +72,17 @@ test("the page of a dealer begins with its rank by price and with what ages", ()
       "4 used cars.",
     ],
     [
-      { ...lot, condition: "", cars: 1, aged: 1, medianDays: 80 },
-      "You have 1 car. [attention:It is older than 60 days].",
-      "1 car, 80 days old.",
+      { ...lot, cars: 1, aged: 1, medianDays: 80 },
+      "You have 1 used car. [attention:It is older than 60 days].",
+      "1 used car, 80 days old.",
     ],
     [{ ...lot, cars: 3, aged: 3 }, "You have 3 used cars. [attention:All are older than 60 days].", "3 used cars."],
     [{ ...lot, cars: 0 }, "You have no used cars for sale."],
-    [{ ...lot, isOwn: false, condition: "", cars: 0 }, "It has no cars for sale."],
+    [{ ...lot, isOwn: false, condition: "new", cars: 0 }, "It has no new cars for sale."],
   ]);
 });
 
-test("the rank of a dealer is one more than the number of those who ask less", () => {
-  assertSaid(
-    (own: number) => String(rankAmong(own, [-0.02, 0, 0.01])),
-    [
-      [-0.03, "1"],
-      [0, "2"],
-      [0.2, "4"],
-    ],
-  );
+test("the distance from the market has a sign in tables and words in sentences", () => {
   assertSaid(toMarketWords, [
     [-0.004, "at the market"],
     [0.005, "0.5 % over the market"],
@@ -105,10 +93,6 @@ test("the rank of a dealer is one more than the number of those who ask less", (
     [0.003, "+0.3 %"],
     [0, "0.0 %"],
     [null, ""],
-  ]);
-  assertSaid(rankTitle, [
-    [true, "Where you rank by price"],
-    [false, "Where it ranks by price"],
   ]);
 });
 
@@ -148,8 +132,8 @@ test("aging says how many cars are older than 60 days and what they hold", () =>
       "Used cars by days on the lot. The last bar holds 18 % of your money.",
     ],
     [
-      { ...lot, isOwn: false, condition: "", agedPrice: 1, allPrice: 1_335_475 },
-      "Cars by days on the lot. The last bar holds under 1 % of its money.",
+      { ...lot, isOwn: false, agedPrice: 1, allPrice: 1_335_475 },
+      "Used cars by days on the lot. The last bar holds under 1 % of its money.",
     ],
     [{ ...lot, agedPrice: 0, allPrice: 0 }, "Used cars by days on the lot."],
   ]);
@@ -182,20 +166,11 @@ test("a car that ages has a suggestion", () => {
 });
 
 test("what to buy says where and by what measure", () => {
-  assertSaid(buyTitle, [
-    [true, "What to buy: sells here, missing on your lot"],
-    [false, "What to buy: sells here, missing on its lot"],
-  ]);
   assertSaid(
-    (condition: string) => buyNote(condition, 250),
+    (isOwn: boolean) => buyNote("used", 250, isOwn),
     [
-      ["used", "Used models within 250 miles by the share that sold within 30 days; you have none or one."],
-      ["", "Models within 250 miles by the share that sold within 30 days; you have none or one."],
+      [true, "Used models within 250 miles by the share that sold within 30 days; you have none or one."],
+      [false, "Used models within 250 miles by the share that sold within 30 days; it has none or one."],
     ],
   );
-  assertSaid(yoursText, [
-    [0, "none"],
-    [1, "1"],
-    [null, ""],
-  ]);
 });

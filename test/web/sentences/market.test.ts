@@ -1,7 +1,6 @@
 /** What pages say of a market: a table of cases for each sentence. */
 import { test } from "node:test";
 import {
-  dealersNote,
   intervalNote,
   isSoldKnown,
   lossTitle,
@@ -75,7 +74,7 @@ test("the market begins with how prices moved, and whether they held", () => {
   );
 });
 
-test("sales are unknown on the first days of the data, and on the last ones by the day of the sale", () => {
+test("sales are unknown on the first days of the data", () => {
   const data = { first: "2026-11-01", last: "2026-11-19" };
   assertSaid(
     (day: string) => String(isSoldKnown(day, data)),
@@ -83,15 +82,6 @@ test("sales are unknown on the first days of the data, and on the last ones by t
       ["2026-11-03", "false"],
       ["2026-11-04", "true"],
       ["2026-11-19", "true"],
-    ],
-  );
-  assertSaid(
-    (day: string) => String(isSoldKnown(day, data, true)),
-    [
-      ["2026-11-01", "false"],
-      ["2026-11-02", "true"],
-      ["2026-11-17", "true"],
-      ["2026-11-18", "false"],
     ],
   );
 });
@@ -190,20 +180,6 @@ test("weekly points are said as weekly, and an unfinished week is marked", () =>
       ["", "Median price of the cars for sale each day, within your bound."],
     ],
   );
-});
-
-test("dealers under and over the market are counted by one threshold", () => {
-  assertSaid(dealersNote, [
-    [
-      [-0.02, -0.01, 0, 0.009, 0.01],
-      "Of 5 dealers with 10 rated cars or more, 2 ask less than similar cars cost, 1 asks more; 2 are within 1 %.",
-    ],
-    [
-      [0.03],
-      "Of 1 dealer with 10 rated cars or more, none asks less than similar cars cost, 1 asks more; none is within 1 %.",
-    ],
-    [[], "No dealer has 10 rated cars."],
-  ]);
 });
 
 test("a map and a query's result are titled by their answer", () => {

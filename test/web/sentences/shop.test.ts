@@ -5,16 +5,11 @@ import {
   allGreatPrices,
   bestPricesTitle,
   cheapestSentence,
-  daysTitle,
   fartherTitle,
   frontFacts,
   frontVerdict,
   medianLabel,
   moreCars,
-  noSuchPage,
-  oldPrices,
-  pageFoot,
-  pricesTitle,
   searchWords,
   shopDoor,
   shopVerdict,
@@ -163,7 +158,11 @@ test("a search with few cars offers the changes that show more", () => {
   ];
   const shown = (cars: number): string => {
     const more = moreCars(cars, all);
-    return more === undefined ? "-" : [more.title, ...more.changes.map((one) => `${one.words}: ${one.cars}`)].join(" ");
+    return more === undefined
+      ? "-"
+      : [more.title, more.context, ...more.changes.map((one) => `${one.words}: ${one.cars}`)]
+          .filter((one) => one !== "")
+          .join(" ");
   };
   assertSaid(shown, [
     [7, "Only 7 match. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
@@ -202,26 +201,9 @@ test("a place that is unknown is named, and the rest of the search stays", () =>
 });
 
 test("a median says what it mixes and whether a bound cuts it", () => {
-  assertSaid(pricesTitle, [
-    [{ cars: 4771, used: 4771, new: 0, medianPrice: 25_999 }, "Half of the used cars cost less than $25,999"],
-    [
-      { cars: 9961, used: 4771, new: 5190, medianPrice: 35_999.5 },
-      "Half of the used and new cars cost less than $36,000",
-    ],
-    [
-      { cars: 90, new: 90, medianPrice: 40_000, hasPriceBound: true },
-      "Half of the new cars cost less than $40,000, within your bound",
-    ],
-    [{ cars: 90, medianPrice: 40_000 }, "Half of the cars cost less than $40,000"],
-    [{ cars: 1, medianPrice: null }, "Prices of 1 car"],
-  ]);
   assertSaid(medianLabel, [
     [{ used: 1, new: 0 }, "median price"],
     [{ used: 1, new: 2 }, "median price, used and new together"],
-  ]);
-  assertSaid(daysTitle, [
-    [34, "Half of them stand for 34 days or more"],
-    [null, "Days on the lot"],
   ]);
 });
 
@@ -284,35 +266,4 @@ test("the front door says what is for sale today, and nothing of today if the da
     [{ cars: 9961, used: 4771, new: 5190 }, "4,771 used and 5,190 new cars, the best prices first"],
     [{ cars: 4771, used: 4771, new: 0 }, "4,771 cars, the best prices first"],
   ]);
-});
-
-test("a page says the day of its prices, what it cost, and if they are old", () => {
-  assertSaid(
-    (cost: number | null) => pageFoot(asOf, cost, 24_590_000).join(" · "),
-    [
-      [5000, "Prices of Nov 19, 2026 · This page cost $0.005 · Balance $24.59"],
-      [44_000, "Prices of Nov 19, 2026 · This page cost $0.044 · Balance $24.59"],
-      [10_000, "Prices of Nov 19, 2026 · This page cost $0.010 · Balance $24.59"],
-      [null, "Prices of Nov 19, 2026 · Balance $24.59"],
-    ],
-  );
-  assertSaid(
-    (days: number) => oldPrices(days, true),
-    [
-      [8, "[attention:These prices are 8 days old]."],
-      [1, "[attention:These prices are 1 day old]."],
-      [0, "-"],
-    ],
-  );
-  assertSaid((days: number) => oldPrices(days, false), [[1, "-"]]);
-  assertSaid(
-    () => noSuchPage,
-    [
-      [
-        {},
-        "This road ends here.",
-        "No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one.",
-      ],
-    ],
-  );
 });

@@ -7,11 +7,11 @@ import { Command } from "commander";
 import { textIn } from "../../../base/json.ts";
 import { printable, UsageError, UserError } from "../../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
+import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../../ingest/held-feeds.ts";
 import type { FeedDecision } from "../../../lake/feed-decisions.ts";
 import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
 import type { QualitySource } from "../../../query/quality/quality.ts";
 import { FeedRecords } from "../../../serving/feed-records.ts";
-import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../../sources/held-feeds.ts";
 import { pathParser } from "../../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 

@@ -4,7 +4,6 @@
  */
 import { integerIn } from "../base/json.ts";
 import { printable, UserError } from "../base/user-error.ts";
-import { isCorrectionWaiting, queueCorrection, withdrawCorrection } from "../ingest/corrections.ts";
 import {
   type FeedDecision,
   type FeedOfDay,
@@ -13,6 +12,7 @@ import {
   withdrawDecision,
 } from "../lake/feed-decisions.ts";
 import type { FeedRecords } from "../serving/feed-records.ts";
+import { isCorrectionWaiting, queueCorrection, withdrawCorrection } from "./corrections.ts";
 
 /** Where decisions are kept: the lake, and the queue that its ingests empty, if there is one. */
 export interface DecisionFolders {
