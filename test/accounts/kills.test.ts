@@ -29,7 +29,9 @@ testOnBothEngines(
   },
 );
 
-test("a loss of power takes the charges of 100 ms at most, and leaves a sound file", { skip: skipInShortRun }, async (t) => {
+test("a loss of power takes the charges of 100 ms at most, and leaves a sound file", {
+  skip: skipInShortRun,
+}, async (t) => {
   const { lake } = await createLake(t);
   const recording = await record(t, { lake, chargeFlush: "interval", answers: 400, clients: 4 });
   const { broken, first, answers } = await simulatePowerLosses(await temporaryFolder(t), recording, new Chance(1), 60);

@@ -187,13 +187,12 @@ test("a client that disconnects before the charge is not charged", async (t) => 
   );
   for (const leavingRequest of leaving)
     leavingRequest.on("error", () => undefined).once("finish", () => setTimeout(() => leavingRequest.destroy(), 20));
-  await Promise.all(staying);
+  const answered = (await Promise.all(staying)).filter(({ status }) => status === 200).length;
   assert.equal((await narrow.get("/v1/listings?limit=1", customer.bearer)).status, 200);
-  // On a busy machine, a statement can begin before its client is gone; its charge is then refunded.
   const usage = sql`SELECT sum(requests) AS n FROM usage_days WHERE account_id = ${customer.accountId}`;
   const paid = (): Promise<unknown> =>
     inAccountsFile(narrow.accounts, async (database) => (await database.one(usage))?.n);
-  await eventually("only the answered requests are paid", async () => Number(await paid()) === 4 + 1);
+  await eventually("only the answered requests are paid", async () => Number(await paid()) === answered + 1);
   assert.deepEqual((await inAccountsFile(narrow.accounts, audit)).faults, []);
 });
 

@@ -313,8 +313,8 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   const body = JSON.stringify({ name: "all", query: "fields=id", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
   receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
-  const change = (statement: Sql): Promise<void> =>
-    inAccountsFile(client.accounts, (database) => void database.run(statement));
+  const change = (statement: Sql): Promise<number> =>
+    inAccountsFile(client.accounts, (database) => database.run(statement));
   await change(sql`
     CREATE TRIGGER unrecorded BEFORE UPDATE OF messages ON saved_searches WHEN NEW.messages > OLD.messages
     BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
