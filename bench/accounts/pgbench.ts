@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../src/base/user-error.ts";
-import { openPostgres } from "../../src/db/postgres.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 import { type PostgresProcess, postgresPrograms } from "../servers/postgres.ts";
@@ -30,7 +30,7 @@ COMMIT;
 
 /** Creates the table of the script's accounts. */
 export async function fillBenchKeys(url: string, keys: readonly BenchKey[]): Promise<void> {
-  const database = await openPostgres(url, { busyMs: 1000 });
+  const database = await connectPostgres(url, { busyMs: 1000 });
   try {
     await database.run(
       sql`CREATE TABLE bench_keys (number BIGINT PRIMARY KEY, account_id TEXT NOT NULL, key_id TEXT NOT NULL)`,

@@ -1,6 +1,6 @@
 /** Samples the activity of the connections of a PostgreSQL server, and the bytes that it has written. */
 import { integerIn, textIn } from "../../src/base/json.ts";
-import { openPostgres } from "../../src/db/postgres.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 
@@ -16,7 +16,7 @@ export class WaitSampler {
   private constructor(private readonly database: SqlDatabase) {}
 
   static async open(url: string): Promise<WaitSampler> {
-    return new WaitSampler(await openPostgres(url, { busyMs: 1000 }));
+    return new WaitSampler(await connectPostgres(url, { busyMs: 1000 }));
   }
 
   /** The bytes that the server has logged so far. */

@@ -34,7 +34,7 @@ import {
   RateLimiter,
   type RateLimits,
   type RequestCounter,
-  refuseExcess,
+  requireNoExcess,
 } from "./policy/rate-limiter.ts";
 import { SharedRateLimiter } from "./policy/shared-rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
@@ -165,7 +165,7 @@ export class Accounts {
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   async countRequest({ cached: { account } }: Identity): Promise<void> {
-    if (!this.isOpen) refuseExcess(await this.requests.take(account.accountId, effectiveLimits(account)));
+    if (!this.isOpen) requireNoExcess(await this.requests.take(account.accountId, effectiveLimits(account)));
   }
 
   /** Counts further requests against the rate limits, for the time that an uncharged request has used. */

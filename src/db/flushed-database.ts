@@ -1,6 +1,6 @@
 /**
- * A database of a service, which commits without a wait for the disk. What it is told to `run` is flushed before that resolves; what it is told to `post` is
- * flushed within 100 ms, or before that resolves if each is.
+ * A database of a service, which commits without a wait for the disk. What it runs is flushed before that resolves; what it posts is flushed within
+ * 100 ms, or before that resolves if each is.
  */
 import { OutcomeUnknown } from "./engine-faults.ts";
 import { LogFlusher } from "./log-flusher.ts";
@@ -52,7 +52,7 @@ export class FlushedDatabase extends SqlDatabase {
   }
 
   override post(statement: Sql): Promise<number> {
-    return this.posted(() => this.database.run(statement));
+    return this.posted(() => this.database.post(statement));
   }
 
   transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted = false): Promise<T> {

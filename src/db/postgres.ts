@@ -19,7 +19,7 @@ export interface PostgresOptions {
   readonly idleMs?: number;
   /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
   readonly replyMs?: number;
-  /** Of a service, whose commits need not wait for the disk. */
+  /** Set in a service, whose commits need not wait for the disk. */
   readonly flush?: FlushOptions | undefined;
 }
 
@@ -51,7 +51,7 @@ export const withoutPassword = (location: string): string =>
     : location;
 
 /** Connects to a server. Throws a UserError if that fails. */
-export async function openPostgres(url: string, { flush, ...options }: PostgresOptions): Promise<SqlDatabase> {
+export async function connectPostgres(url: string, { flush, ...options }: PostgresOptions): Promise<SqlDatabase> {
   const flushes = flush?.isEachFlushed === false ? flush : undefined;
   const database = new PostgresDatabase(url, flushes === undefined ? "on" : "off", options);
   try {

@@ -27,7 +27,7 @@ const checkpointCommits = 500;
 export interface SharedSqliteOptions {
   /** How long to wait for the lock of another process. */
   readonly busyMs: number;
-  /** Of a service, whose commits need not wait for the disk. */
+  /** Set in a service, whose commits need not wait for the disk. */
   readonly flush?: FlushOptions | undefined;
 }
 
@@ -60,10 +60,18 @@ export function openSharedSqlite(path: string, { busyMs, flush }: SharedSqliteOp
 /** Opens a file that only this process reads, such as a backup. */
 export const openSqliteToRead = (path: string): SqlDatabase => new SharedSqlite(SqliteDatabase.openToRead(path), 0);
 
+interface Posted {
+  readonly statement: Sql;
+  resolve(count: number): void;
+  reject(thrown: unknown): void;
+}
+
 class SharedSqlite extends SqlDatabase {
   readonly dialect = sqliteDialect;
   /** Settles when the transaction in progress has ended. */
   private inProgress: Promise<void> | undefined;
+  /** The statements that are posted in this turn of the event loop. */
+  private posted: Posted[] = [];
 
   constructor(
     private readonly file: SqliteDatabase,
@@ -75,6 +83,14 @@ class SharedSqlite extends SqlDatabase {
 
   protected execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
     return this.attempt(() => executeOn(this.file, statement, kind));
+  }
+
+  /** Runs a statement in one transaction with all others of this turn of the event loop: a commit takes as long as a charge. */
+  override post(statement: Sql): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.posted.push({ statement, resolve, reject });
+      if (this.posted.length === 1) setImmediate(() => void this.runPosted(this.posted.splice(0)));
+    });
   }
 
   transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
@@ -109,6 +125,31 @@ class SharedSqlite extends SqlDatabase {
       }
       await pause(retryMs);
     }
+  }
+
+  /** Runs statements in a transaction. One that violates a constraint fails alone. */
+  private async runPosted(posted: readonly Posted[]): Promise<void> {
+    const settled: (() => void)[] = [];
+    const run = ({ statement, resolve, reject }: Posted): void => {
+      try {
+        const count = this.file.run(statement);
+        settled.push(() => resolve(count));
+      } catch (thrown) {
+        if (classifyFault(thrown) !== "constraint") throw thrown;
+        settled.push(() => reject(thrown));
+      }
+    };
+    try {
+      await this.attempt(() => {
+        settled.length = 0;
+        // One alone is a transaction already.
+        if (posted.length === 1) posted.forEach(run);
+        else this.file.transaction(() => posted.forEach(run));
+      });
+    } catch (thrown) {
+      for (const { reject } of posted) reject(thrown);
+    }
+    for (const settle of settled) settle();
   }
 
   private async within<T>(mode: "IMMEDIATE" | "DEFERRED", work: (database: SqlDatabase) => Promise<T>): Promise<T> {

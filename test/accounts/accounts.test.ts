@@ -203,7 +203,7 @@ const outages: readonly (readonly [what: string, break_: (path: string) => Promi
       const parts = ["", "-wal", "-shm"];
       for (const part of parts) await rename(`${path}${part}`, `${path}${part}.away`);
       return async () => {
-        for (const part of parts) await rename(`${path}${part}.away`, `${path}${part}`);
+        for (const part of [...parts].reverse()) await rename(`${path}${part}.away`, `${path}${part}`);
       };
     },
   ],
@@ -213,7 +213,8 @@ const outages: readonly (readonly [what: string, break_: (path: string) => Promi
       for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}`, `${path}${part}.away`);
       await writeFile(path, "nothing that could be opened".repeat(400));
       return async () => {
-        for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}.away`, `${path}${part}`);
+        // The log before the file, which the service opens as soon as it is there.
+        for (const part of ["-shm", "-wal", ""]) await rename(`${path}${part}.away`, `${path}${part}`);
       };
     },
   ],

@@ -16,7 +16,7 @@ import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 
 test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
   const { path, database } = await createLedger(t);
@@ -108,7 +108,7 @@ for (const [what, statement, says] of tampering) {
   test(`the schema refuses ${what}`, async (t) => {
     const ledger = await createLedger(t);
     await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    await postCharge(ledger.database, searchCharge(ledger, "c1"));
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
     await assert.rejects(() => ledger.database.run(statement), says);
     assert.equal(await ledger.balance(), 2_000);
     assert.deepEqual(await audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
@@ -134,7 +134,7 @@ for (const [fault, statement] of breakages) {
   test(`an audit reports: ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
     const ledger = await createLedger(t);
     await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    await postCharge(ledger.database, searchCharge(ledger, "c1"));
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
     await ledger.database.run(sql`PRAGMA foreign_keys = OFF`);
     await ledger.database.run(statement);
     const { faults } = await audit(ledger.database);

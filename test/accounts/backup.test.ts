@@ -17,7 +17,7 @@ import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -195,7 +195,7 @@ test("a backup from before a change of prices is restored with the present price
   await backUp(ledger.path, copy);
   await inAccountsFile(copy, (database) => database.run(sql`UPDATE prices SET pricing_version = 'former'`));
   await restore(ledger.path, copy, { ...restoreOptions, discard: true });
-  assert.equal(await postCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(await postPlainCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
   assert.equal(await ledger.balance(), 2_000);
 });
 

@@ -17,7 +17,7 @@ import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { sql } from "../../src/db/sql.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, month, msPerDay, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, month, msPerDay, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 
 testOnBothEngines("credits, charges, adjustments and reversals add up to the balance", async (t, engine) => {
   const ledger = await createLedger(t, engine);
@@ -31,7 +31,7 @@ testOnBothEngines("credits, charges, adjustments and reversals add up to the bal
   });
   assert.equal(await ledger.balance(), 25_000_000);
   await addCredit(database, { ...paidCredit, kind: "promotional", accountId, micros: 1_000_000 });
-  assert.equal(await postCharge(database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(await postPlainCharge(database, searchCharge(ledger, "c1")), undefined);
   assert.equal(await ledger.balance(), 25_998_000);
   await adjustBalance(database, { accountId, micros: -998_000, atMs, note: "rounding" });
   assert.equal(await ledger.balance(), 25_000_000);
@@ -39,7 +39,7 @@ testOnBothEngines("credits, charges, adjustments and reversals add up to the bal
   assert.equal(await ledger.balance(), 0);
   await adjustBalance(database, { accountId, micros: -1, atMs });
   assert.equal(await ledger.balance(), -1, "an operator may take a balance below zero");
-  assert.deepEqual(await postCharge(database, searchCharge(ledger, "c2")), {
+  assert.deepEqual(await postPlainCharge(database, searchCharge(ledger, "c2")), {
     code: "billing_state_blocked",
     state: "exhausted",
     why: ": the request costs 0.002 USD, the balance is -0.000001 USD",
@@ -64,7 +64,7 @@ testOnBothEngines(
     const { database, accountId } = ledger;
     const credit = await addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" });
     for (let times = 0; times < 3; times += 1)
-      assert.equal(await postCharge(database, searchCharge(ledger, "same")), undefined);
+      assert.equal(await postPlainCharge(database, searchCharge(ledger, "same")), undefined);
     assert.equal(await ledger.balance(), 8_000);
     await assert.rejects(
       () => addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" }),
@@ -101,7 +101,10 @@ testOnBothEngines("the spend cap applies per UTC calendar month, whichever way t
     ["2027-01-01T00:00:00.000Z", "charged"],
   ];
   for (const [index, [at, comesTo]] of steps.entries()) {
-    const short = await postCharge(ledger.database, { ...searchCharge(ledger, `c${index}`), atMs: Date.parse(at) });
+    const short = await postPlainCharge(ledger.database, {
+      ...searchCharge(ledger, `c${index}`),
+      atMs: Date.parse(at),
+    });
     assert.equal(short?.code ?? "charged", comesTo, at);
   }
   const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };
@@ -198,7 +201,7 @@ testOnBothEngines(
           keyId: key,
           atMs: atMs + day * msPerDay,
         };
-        assert.equal(await postCharge(database, charge), undefined);
+        assert.equal(await postPlainCharge(database, charge), undefined);
       }
     await adjustBalance(database, { accountId, micros: 5, atMs });
     const all = await listEntryPage(database, { accountId, before: null, limit: 100 });
@@ -262,7 +265,7 @@ testOnBothEngines(
       { ...ofOther, chargeId: "o2", usageClass: "sql_statement", units: 3 },
       { ...ofOther, chargeId: "o3" },
     ] as const;
-    for (const charge of charges) assert.equal(await postCharge(database, charge), undefined);
+    for (const charge of charges) assert.equal(await postPlainCharge(database, charge), undefined);
     const refund = { accountId: other, micros: 2_000, atMs, reference: refundReference("o3") };
     await adjustBalance(database, refund);
     await reverseCredit(database, await addCredit(database, { ...paidCredit, accountId: other, micros: 7 }), atMs);

@@ -23,7 +23,7 @@ import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/ac
 import { carquet, eventually } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -84,7 +84,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   test("refuses the same input as the accounts file", async (t) => {
     const ledger = await createLedger(t, "PostgreSQL");
     await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    await postCharge(ledger.database, searchCharge(ledger, "c1"));
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
     for (const [what, statement, says] of tampering)
       await assert.rejects(() => ledger.database.run(statement), says, what);
     assert.equal(await ledger.balance(), 2_000);
@@ -189,7 +189,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     const source = await createLedger(t);
     const folder = await temporaryFolder(t);
     await addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
-    for (const id of ["c1", "c2"]) await postCharge(source.database, searchCharge(source, id));
+    for (const id of ["c1", "c2"]) await postPlainCharge(source.database, searchCharge(source, id));
     const location = await emptySchemaOn(await PostgresServer.start(t));
     const expected = { faults: [], accounts: 1, entries: 3, charges: 2 };
     assert.deepEqual(await copyAccounts(source.path, location), expected);
@@ -197,13 +197,13 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       () => copyAccounts(source.path, location),
       /already has accounts: expected a database without accounts/,
     );
-    await inAccountsFile(location, (database) => postCharge(database, searchCharge(source, "c3")));
+    await inAccountsFile(location, (database) => postPlainCharge(database, searchCharge(source, "c3")));
     const back = join(folder, "back.db");
     const { code, out, err } = await carquet(["ledger", "copy", location, back, "--json"]);
     assert.equal(code, 0, err);
     assert.deepEqual(JSON.parse(out), { file: back, accounts: 1, entries: 4, charges: 3, faults: 0 });
     await inAccountsFile(back, async (database) => {
-      await postCharge(database, searchCharge(source, "c4"));
+      await postPlainCharge(database, searchCharge(source, "c4"));
       assert.equal((await database.one(sql`SELECT max(entry) AS entry FROM entries`))?.entry, 5);
     });
     await inAccountsFile(location, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
@@ -245,7 +245,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       hanging.transaction(async (transaction) => {
         await transaction.run(sql`SELECT account_id FROM accounts WHERE account_id = ${accountId} FOR UPDATE`);
         assert.equal(
-          await postCharge(database, searchCharge({ accountId, ...ledger, database, path }, "c1")),
+          await postPlainCharge(database, searchCharge({ accountId, ...ledger, database, path }, "c1")),
           undefined,
         );
       });

@@ -10,7 +10,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
 import { classifyFault, type EngineFault, lockHolderOf } from "../../src/db/engine-faults.ts";
-import { openPostgres, PostgresFault } from "../../src/db/postgres.ts";
+import { connectPostgres, PostgresFault } from "../../src/db/postgres.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -44,7 +44,7 @@ type Provoke = (folder: string) => unknown;
 const unreachable = "postgres://carquet@127.0.0.1:1/none";
 
 const table: readonly (readonly [what: string, fault: EngineFault, provoke: Provoke])[] = [
-  ["a PostgreSQL that cannot be reached", "unreachable", () => openPostgres(unreachable, options)],
+  ["a PostgreSQL that cannot be reached", "unreachable", () => connectPostgres(unreachable, options)],
   [
     "a SQLite file that another connection writes",
     "busy",

@@ -126,8 +126,8 @@ test("what is posted is flushed within 100 ms, and nothing more is admitted whil
   await pause(20);
   assert.equal(isAdmitted, false, "a commit of more than 100 ms ago is not on disk");
   flushes[0]?.();
-  await pause(5);
-  assert.deepEqual([isAdmitted, flushes.length], [false, 2], "nor is the next one");
+  while (flushes.length < 2) await pause(1);
+  assert.equal(isAdmitted, false, "nor is the next one");
   flushes[1]?.();
   await admitted;
 });

@@ -1,7 +1,7 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import { type ChargeEntry, postCharge as post } from "../../src/accounts/ledger/charging.ts";
+import { type ChargeEntry, postCharge } from "../../src/accounts/ledger/charging.ts";
 import type { Shortfall } from "../../src/accounts/policy/billing-state.ts";
 import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
@@ -50,10 +50,10 @@ export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string)
 });
 
 /** Posts one charge without an idempotency key. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export async function postCharge(
+export async function postPlainCharge(
   database: SqlDatabase,
   charge: Omit<ChargeEntry, "request">,
 ): Promise<Shortfall | undefined> {
-  const failure = await post(database, charge);
+  const failure = await postCharge(database, charge);
   return typeof failure === "string" ? undefined : failure;
 }

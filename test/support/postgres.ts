@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { postgresPrograms, postgresUser } from "../../bench/servers/postgres.ts";
-import { openPostgres } from "../../src/db/postgres.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
 import { ident, sql } from "../../src/db/sql.ts";
 import { useAndClose } from "../../src/db/sql-database.ts";
 import { eventually } from "./eventually.ts";
@@ -147,7 +147,7 @@ export async function temporaryPostgresUrl(scope: Scope): Promise<string> {
 export async function emptySchemaOn({ url }: PostgresServer): Promise<string> {
   schemas += 1;
   const schema = `test_${schemas}`;
-  await useAndClose(openPostgres(url, { busyMs: 1000 }), (database) =>
+  await useAndClose(connectPostgres(url, { busyMs: 1000 }), (database) =>
     database.run(sql`CREATE SCHEMA ${ident(schema)}`),
   );
   return `${url}?options=-csearch_path%3D${schema}`;

@@ -13,7 +13,7 @@ import { eventually } from "../support/command-line.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { sampleService } from "../support/http/service.ts";
-import { postCharge } from "../support/ledger.ts";
+import { postPlainCharge } from "../support/ledger.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { client } = await sampleService();
@@ -111,8 +111,13 @@ test("every charge is listed with its key, in pages, by kind, and as CSV", async
   await inAccountsFile(client.accounts, async (database) => {
     const charge = { accountId: payer.accountId, keyId: payer.keyId, atMs: Date.now() };
     for (let index = 0; index < 14; index += 1)
-      await postCharge(database, { chargeId: `search-${index}`, usageClass: "listing_search", units: 1, ...charge });
-    await postCharge(database, { chargeId: "an-export", usageClass: "listing_export", units: 3, ...charge });
+      await postPlainCharge(database, {
+        chargeId: `search-${index}`,
+        usageClass: "listing_search",
+        units: 1,
+        ...charge,
+      });
+    await postPlainCharge(database, { chargeId: "an-export", usageClass: "listing_export", units: 3, ...charge });
   });
   const { page } = await open("/account", cookie);
   const rows = [...page.querySelectorAll("#charges tbody tr")].map((row) => row.textContent ?? "");
@@ -179,7 +184,7 @@ test("a new account is welcomed with three first steps, and one without credit s
   await inAccountsFile(client.accounts, async (database) => {
     const [{ keyId } = { keyId: "" }] = await listKeys(database, fresh);
     const charge = { accountId: fresh, keyId, usageClass: "listing_export", atMs: Date.now() } as const;
-    await postCharge(database, { chargeId: "all-of-it", units: 500, ...charge });
+    await postPlainCharge(database, { chargeId: "all-of-it", units: 500, ...charge });
   });
   const { page: spent } = await open("/account", cookie);
   assert.equal(textOf(spent, "h1"), "Your credit is used up.");

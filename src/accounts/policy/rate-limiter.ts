@@ -47,7 +47,7 @@ export interface RequestCounter {
 }
 
 /** Refuses with `rate_limit_exceeded` a request that exceeds a limit. */
-export function refuseExcess(excess: RateLimitExcess | undefined): void {
+export function requireNoExcess(excess: RateLimitExcess | undefined): void {
   if (excess === undefined) return;
   const { limit, windowSeconds, retryAfterSeconds } = excess;
   throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });

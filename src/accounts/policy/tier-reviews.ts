@@ -60,7 +60,7 @@ const findPromotions = (database: SqlDatabase, day: string): Promise<readonly Re
     });
   });
 
-/** Promotes or queues accounts whose tier is still the one that was reviewed. Returns those that it has. */
+/** Promotes or queues accounts whose tier is still the reviewed tier. Returns those that it has. */
 async function applyPromotions(
   database: SqlDatabase,
   due: readonly ReviewResult[],

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { integerIn, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { isPostgresUrl, openPostgres, withoutPassword } from "../../db/postgres.ts";
+import { connectPostgres, isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { openSharedSqlite } from "../../db/shared-sqlite.ts";
 import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../../db/sql.ts";
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
@@ -48,7 +48,7 @@ async function copyToFile(source: SqlDatabase, path: string): Promise<AuditResul
 }
 
 function copyToPostgres(source: SqlDatabase, url: string): Promise<AuditResult> {
-  return useAndClose(openPostgres(url, options), (opened) =>
+  return useAndClose(connectPostgres(url, options), (opened) =>
     opened.transaction(async (target) => {
       if (await hasAccounts(target))
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);

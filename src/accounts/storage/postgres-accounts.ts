@@ -4,7 +4,7 @@
  */
 import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { openPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
+import { connectPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
@@ -183,7 +183,7 @@ export async function createPostgresSchema(
 }
 
 async function connectTo(url: string, options: PostgresOptions): Promise<SqlDatabase> {
-  const database = await openPostgres(url, options);
+  const database = await connectPostgres(url, options);
   const row = await database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
   const version = integerIn(row, "version");
   if (version >= serverVersionMin) return database;

@@ -6,7 +6,7 @@ import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
-import { postCharge } from "../../support/ledger.ts";
+import { postPlainCharge } from "../../support/ledger.ts";
 import { fileScope } from "../../support/scope.ts";
 
 /** The clock stands at 1 second before midnight UTC of 2026-11-19, which is another day in most time zones. */
@@ -20,7 +20,7 @@ async function postUsage(customer: Customer, at: string, usageClass: UsageClass,
     for (let time = 0; time < times; time += 1) {
       charges += 1;
       const { accountId, keyId } = customer;
-      await postCharge(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
+      await postPlainCharge(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
     }
   });
 }
