@@ -4,13 +4,13 @@ import type { SqlPeerName } from "../settings.ts";
 import { openClickhouse, openClickhouseIntervals } from "./clickhouse.ts";
 import { openDuckdb } from "./duckdb.ts";
 import type { OpenPeer, SqlPeer } from "./peer.ts";
-import { connectPostgres } from "./postgres.ts";
+import { openPostgres } from "./postgres.ts";
 
 const openers: Readonly<Record<SqlPeerName, OpenPeer>> = {
   duckdb: openDuckdb,
   clickhouse: openClickhouse,
   "clickhouse-intervals": openClickhouseIntervals,
-  postgres: connectPostgres,
+  postgres: openPostgres,
 };
 
 /** Opens a peer on a dataset and fills its database if it does not exist yet. */

@@ -5,7 +5,8 @@
 import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 
 const delayMs = 50;
-const lostMsMax = 100;
+/** What is admitted by then is committed within 100 ms. */
+const admittedMs = 80;
 /** How long a commit waits for an overdue flush, or for its own. */
 const stalledMs = 5_000;
 
@@ -35,10 +36,10 @@ export class LogFlusher {
     await withTimeLimit({ ms: stalledMs, error }, (signal) => orAborted(signal, next));
   }
 
-  /** Waits while commits of more than 100 ms ago are not on disk. */
+  /** Waits while commits of nearly 100 ms ago are not on disk. */
   async admit(): Promise<void> {
     const oldestMs = this.flushingSinceMs ?? this.notedAtMs;
-    if (oldestMs !== undefined && performance.now() - oldestMs > lostMsMax) await this.flush();
+    if (oldestMs !== undefined && performance.now() - oldestMs > admittedMs) await this.flush();
   }
 
   /** Notes a commit, which is flushed soon. */
