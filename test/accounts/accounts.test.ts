@@ -213,7 +213,7 @@ const outages: readonly (readonly [what: string, break_: (path: string) => Promi
       for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}`, `${path}${part}.away`);
       await writeFile(path, "nothing that could be opened".repeat(400));
       return async () => {
-        // The log before the file, which the service opens as soon as it is there.
+        // The log before the file, which the service opens once it exists.
         for (const part of ["-shm", "-wal", ""]) await rename(`${path}${part}.away`, `${path}${part}`);
       };
     },
