@@ -16,8 +16,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-export class SqliteThread extends SqlDatabase {
-  readonly dialect = sqliteDialect;
+export class SqliteThread {
   private worker: Worker | undefined;
   /** The requests that are not answered, in their order. */
   private waiting: Waiting[] = [];
@@ -27,25 +26,16 @@ export class SqliteThread extends SqlDatabase {
   /** The checkpoint in progress, which may hold the lock of the file. */
   checkpointing: Promise<unknown> | undefined;
 
-  constructor(private readonly path: string) {
-    super();
-  }
+  constructor(private readonly path: string) {}
 
-  protected async execute({ texts, values }: Sql): Promise<SqlReply> {
-    return { rows: await this.request({ texts, values }), count: 0 };
-  }
-
-  transaction<T>(): Promise<T> {
-    throw new TypeError("A thread that reads was to write.");
-  }
-
+  /** Runs reading work in one transaction, after all earlier ones. */
   reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    const database = new ThreadReading((query) => this.request(query));
     this.readings += 1;
     const result = this.lastReading.then(async () => {
       try {
-        await this.all(sql`BEGIN`);
-        const read = await work(this).finally(() => this.all(sql`COMMIT`));
-        return read;
+        await database.all(sql`BEGIN`);
+        return await work(database).finally(() => database.all(sql`COMMIT`));
       } finally {
         this.readings -= 1;
       }
@@ -107,4 +97,27 @@ export class SqliteThread extends SqlDatabase {
     if (this.waiting.length + this.readings === 0) void this.close();
     else this.idleTimer?.refresh();
   }
+}
+
+/** The file within a transaction of the thread, for the work of that. */
+class ThreadReading extends SqlDatabase {
+  readonly dialect = sqliteDialect;
+
+  constructor(private readonly request: (request: ThreadRequest) => Promise<readonly Row[]>) {
+    super();
+  }
+
+  protected async execute({ texts, values }: Sql): Promise<SqlReply> {
+    return { rows: await this.request({ texts, values }), count: 0 };
+  }
+
+  transaction<T>(): Promise<T> {
+    throw new TypeError("A thread that reads was to write.");
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  async close(): Promise<void> {}
 }

@@ -103,6 +103,8 @@ test("long reads run in another thread, each on one state of the file, which che
   const counts = await reading;
   assert.deepEqual(counts, [1, 1]);
   assert.equal((await database.one(sql`SELECT count(*) AS n FROM words`))?.n, 1201);
+  const within = database.reading((reader) => reader.reading(wordsOf));
+  assert.match(await within, /^one,more/);
   await assert.rejects(
     database.reading((reader) => reader.all(sql`SELECT * FROM no_table`)),
     /no such table/,
