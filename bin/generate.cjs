@@ -12,7 +12,7 @@ const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
 
 const generated = join(project, "src/contract/generated");
 const clientTypes = join(project, "clients/typescript/src/document.gen.ts");
-const clientModules = ["typescript/src/operations.gen.ts", "python/src/carquet/models.py", "python/src/carquet/operations.py"];
+const clientModules = ["typescript/src/operations.gen.ts", "python/src/carquet_client/models.py", "python/src/carquet_client/operations.py"];
 
 /** Writes the files that the program loads. */
 function generate() {

@@ -16,5 +16,5 @@ class GeneratorHook(BuildHookInterface[Any]):
             except (OSError, subprocess.CalledProcessError) as error:
                 raise RuntimeError(f"{generator} failed: expected Node.js, and npm ci in the checkout.") from error
         for name in ("models.py", "operations.py"):
-            if not (Path(self.root) / "src/carquet" / name).exists():
-                raise FileNotFoundError(f"Missing module carquet/{name}: expected a checkout or a source distribution of Carquet.")
+            if not (Path(self.root) / "src/carquet_client" / name).exists():
+                raise FileNotFoundError(f"Missing module carquet_client/{name}: expected a checkout or a source distribution of Carquet.")

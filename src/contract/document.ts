@@ -4,6 +4,7 @@
  * It is loaded from the JSON that `bin/generate.cjs` writes, because parsing the YAML takes longer than the rest of a start.
  */
 import { projectText } from "../base/project-files.ts";
+import { type ErrorCode, errors } from "./errors.ts";
 import { type ContractOperation, type Document, operationsIn, resolveIn } from "./operations.ts";
 import type { OperationId, QueryOf } from "./types.ts";
 
@@ -28,6 +29,7 @@ export function documentWithoutAccounts(): Document {
       .trimEnd() || text;
   const text = JSON.stringify(document, (name, part) => {
     if (accountNames.test(name)) return undefined;
+    if (name === "x-error-codes") return part.filter((code: ErrorCode) => !accountNames.test(String(errors[code][0])));
     return name === "description" && typeof part === "string" ? described(part) : part;
   });
   return JSON.parse(text);

@@ -1,4 +1,5 @@
 /** OpenAPI reader: extracts operations with their paths, parameters, scopes and statuses, and resolves local references. */
+import type { ErrorCode } from "./errors.ts";
 import type { OperationId } from "./types.ts";
 
 /** The JSON Schema keywords that parameters use. */
@@ -87,6 +88,8 @@ export interface ContractOperation {
   readonly deprecation: Deprecation | undefined;
   /** The documented response statuses. */
   readonly statuses: readonly number[];
+  /** The codes of its errors. */
+  readonly errorCodes: readonly ErrorCode[];
   /** The schema of a row in table formats, if the items of `data` are not rows. */
   readonly row: Referable<ResponseSchema> | undefined;
   /** The schema of the JSON object that a request sends; undefined if it sends none. */
@@ -120,6 +123,7 @@ export interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
   readonly "x-deprecation"?: Deprecation;
+  readonly "x-error-codes": readonly ErrorCode[];
   readonly "x-row"?: Referable<ResponseSchema>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
@@ -198,6 +202,7 @@ export function operationsIn(document: Document): ReadonlyMap<OperationId, Contr
         deprecation: object["x-deprecation"],
         responses: object.responses,
         statuses: Object.keys(object.responses).map(Number),
+        errorCodes: object["x-error-codes"],
         row: object["x-row"],
         requestBody: object.requestBody?.content["application/json"].schema,
         body: object.responses["200"]?.content?.["application/json"]?.schema ?? {},

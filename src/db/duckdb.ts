@@ -226,7 +226,7 @@ function typeTree(type: Engine.DuckDBType): DuckType {
   if (type instanceof DuckDBArrayType) return { items: typeTree(type.valueType), length: type.length };
   if (type instanceof DuckDBStructType)
     return { fields: type.entryTypes.map((entry, index) => [type.entryNames[index] ?? "", typeTree(entry)]) };
-  return String(type);
+  return type.alias === "JSON" ? type.alias : String(type);
 }
 
 function integersIn(vector: Engine.DuckDBVector): Int32Array {

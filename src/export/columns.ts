@@ -8,6 +8,7 @@ import { vocabulary } from "../contract/document.ts";
 import { type Column, tableColumns } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { type Sql, sql } from "../db/sql.ts";
+import { timeText } from "../formats/file-writer.ts";
 import { flatColumns, tokensInOrder, tokenWords } from "../lake/analyst/flat-listings.ts";
 import { servedColumns } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
@@ -53,6 +54,7 @@ type FieldName = QueryOf<"exportListings">["fields"][number];
 /** Columns that listings serve in another form than their files and their analyst views have. */
 const servedForms: Readonly<Record<string, Sql>> = {
   ...servedColumns,
+  last_checked_at: timeText(sql`facts.last_checked_at`),
   window_sticker_verified: sql`coalesce(facts.window_sticker_verified, false)`,
   pricing: sql`CASE WHEN facts.pricing IS NOT NULL THEN struct_update(facts.pricing, line_items :=
     list_transform(coalesce(facts.pricing.line_items, []), lambda item, position:

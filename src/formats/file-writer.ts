@@ -47,6 +47,10 @@ export function rowsOfNdjson(path: string, columns: readonly { readonly name: st
 /** Returns a number as JSON text, as JavaScript spells it: the engine writes `3.0`, and outside of JSON `1e-05`. */
 const numberText = (value: Sql): Sql => sql`regexp_replace(to_json((${value})::DOUBLE)::VARCHAR, '\\.0$', '')`;
 
+/** Returns a time as the text that all formats without a type for times have: in UTC, with a fraction of its second if it has one. */
+export const timeText = (value: Sql): Sql =>
+  sql`regexp_replace((${value})::VARCHAR, '^(\\S+) ([\\d:.]+)(\\+00)?$', '\\1T\\2Z')`;
+
 /** Returns the content of a CSV cell; `isRaw` leaves formulas in texts. */
 export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {
   if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;

@@ -10,12 +10,12 @@ import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import { type AccountServices, answerAccount } from "../operations/account-operations.ts";
 import { answererOf, type OperationServices } from "../operations/answer.ts";
-import type { Caller, EndpointId, InternalId, OperationRequest } from "../operations/caller.ts";
+import type { CallableId, Caller, EndpointId, OperationRequest } from "../operations/caller.ts";
 import type { PageCharges } from "../operations/page-charges.ts";
 import { bodyOf } from "../operations/result.ts";
 import type { Metrics } from "./service/metrics.ts";
 
-export interface OperationAnswer<Id extends InternalId> {
+export interface OperationAnswer<Id extends CallableId> {
   /** Shared with other callers: must not be changed. */
   readonly body: AnswerOf<Id>;
   /** The request id, under which the charge is in the ledger. */
@@ -33,7 +33,7 @@ export interface InternalCaller extends Omit<Caller, "requestId"> {
 }
 
 /** Calls an operation on behalf of an account. Throws the Refusal of the API, or Abandoned if the client has disconnected. */
-export type CallOperation = <Id extends InternalId>(
+export type CallOperation = <Id extends CallableId>(
   caller: InternalCaller,
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
@@ -64,12 +64,12 @@ export function operationCallerOf(services: CallServices, metrics: Metrics): Cal
   };
 }
 
-const isMetered = (request: OperationRequest<InternalId>): request is OperationRequest<EndpointId> =>
+const isMetered = (request: OperationRequest<CallableId>): request is OperationRequest<EndpointId> =>
   request.id !== "getUsage";
 
 function unnamedAnswererOf(services: CallServices) {
   const answer = answererOf(services);
-  return async <Id extends InternalId>(
+  return async <Id extends CallableId>(
     caller: Caller,
     request: OperationRequest<Id>,
   ): Promise<Omit<OperationAnswer<Id>, "requestId">> => {

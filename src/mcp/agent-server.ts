@@ -30,8 +30,8 @@ import type { AnswerBody } from "./compact-text.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
 import type { Exporter } from "./exports/export-listings.ts";
 import { tasksExtension } from "./exports/export-tasks.ts";
-import { queryTool } from "./local/lake-operations.ts";
 import { promptMessage, prompts } from "./prompts.ts";
+import { queryTool } from "./query-tool.ts";
 import { type CallUsage, explorerLink, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
 import { annotations, inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 import type { AnyTool, Tool } from "./tools.ts";
@@ -49,8 +49,10 @@ export interface AgentServerOptions {
     request: OperationRequest,
     signal: AbortSignal,
   ) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
-  /** Answers calls of the tool `query`, which is offered if this is present. Throws the Refusal of the API. */
-  readonly runQuery?: (values: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<CallToolResult>;
+  /** Whether the tool `query` is listed. */
+  readonly isQueryListed: boolean;
+  /** Answers calls of the tool `query`. Throws the Refusal of the API. */
+  readonly runQuery: (values: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<CallToolResult>;
   /** Draws answers for clients that show them; absent if nothing does. */
   readonly charts?: AgentCharts | undefined;
   /** Answers the tool that exports; absent if it is not among the tools. */
@@ -70,38 +72,39 @@ const instructions =
   "Vehicle listings of dealers in the United States: search cars for sale, sold, or on sale on a past day; count them; compare prices by " +
   "percentiles; follow prices, supply and sales over time; look up a VIN, a listing or a dealer. Values such as makes, trims and features " +
   "must exist: find_values has their spellings, and an answer says which values match nothing. To count or compare, call count_facets, " +
-  "market_statistics or trends; read listings with search_listings only to show individual cars. describe_parameters lists the filters that " +
+  "market_statistics, group_listings or trends; read listings with search_listings only to show individual cars. describe_parameters lists the filters that " +
   "schemas leave out. Prices are in US dollars, distances in miles; relative periods end at meta.as_of, the day that the data describes. " +
   "An error says what was expected, a note in an answer what was left out and how to get it.";
 
-/** Lists change with a release only, and are the same for every account. */
+/** Lists change with a release only, and are the same for every account that has no SQL. */
 const listHint = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 const cacheHints = { "tools/list": listHint, "prompts/list": listHint, "server/discover": listHint };
 
 /** Returns a server that is not connected yet. */
 export function createAgentServer(options: AgentServerOptions): Server {
-  const { tools, isCharged, refusalOf, runQuery, exporter, charts } = options;
+  const { tools, isCharged, refusalOf, isQueryListed, runQuery, exporter, charts } = options;
   const extensions = { ...(exporter && { [tasksExtension]: {} }), ...(charts && { [uiExtension]: {} }) };
   const capabilities = { tools: {}, prompts: {}, ...(charts && { resources: {} }), extensions };
   const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
   exporter?.serveTasks(server);
   if (charts !== undefined) serveChartPage(server, charts);
-  const describing = describingTool(tools);
-  const others = [...(runQuery === undefined ? [] : [queryTool]), describing];
+  const others = [...(isQueryListed ? [queryTool] : []), describingTool];
   server.setRequestHandler("tools/list", (_, context) => {
-    const listed = tools.map((tool) => listingOf(tool, isCharged));
-    if (charts === undefined || !showsCharts(context)) return { tools: [...listed, ...others] };
-    // Differs from the list of other clients, so that only this one may keep it.
-    const paged = tools.map((tool) => withPage(listingOf(tool, isCharged), tool));
-    return { tools: [...paged, ...others], ...listHint, cacheScope: "private" };
+    const isPaged = charts !== undefined && showsCharts(context);
+    const listed = tools.map((tool) =>
+      isPaged ? withPage(listingOf(tool, isCharged), tool) : listingOf(tool, isCharged),
+    );
+    // A list that differs from that of other clients may only be kept by this one.
+    const hint = isPaged || isQueryListed ? { ...listHint, cacheScope: "private" as const } : {};
+    return { tools: [...listed, ...others], ...hint };
   });
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
   server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: values = {} } = params;
     try {
-      if (name === describing.name) return describeParameters(tools, values);
-      if (name === queryTool.name && runQuery !== undefined) return await runQuery(values, context.mcpReq.signal);
+      if (name === describingTool.name) return describeParameters(tools, values);
+      if (name === queryTool.name) return await runQuery(values, context.mcpReq.signal);
       const tool = toolNamed(name, tools);
       if (tool.id !== "exportListings") return await callTool(tool, values, { ...options, context });
       if (exporter === undefined) throw new TypeError("No exporter: expected one for the tool that exports.");
@@ -117,7 +120,7 @@ export function createAgentServer(options: AgentServerOptions): Server {
 function toolNamed(name: string, tools: readonly AnyTool[]): AnyTool {
   const tool = tools.find((known) => known.name === name);
   if (tool !== undefined) return tool;
-  const expected = [...tools, describingTool(tools)].map((known) => known.name).join(", ");
+  const expected = [...tools, describingTool].map((known) => known.name).join(", ");
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `Unknown tool ${JSON.stringify(name)}: expected one of ${expected}.`,
@@ -139,9 +142,10 @@ async function callTool(
     await countUncalled?.();
     return unpaid;
   }
+  const { id } = request;
   const { body, usage } = await callOperation(request, context.mcpReq.signal);
   const link = explorerOrigin === undefined ? undefined : explorerLink(explorerOrigin, request);
-  const result = resultOfAnswer(body, { id: tool.id, isFull: values.detail === "full", usage, link });
+  const result = resultOfAnswer(body, { id, isFull: values.detail === "full", usage, link });
   const isDrawn = hasPage(tool) && showsCharts(context);
   return isDrawn ? withChart(result, charts?.draw(body)) : result;
 }
@@ -175,7 +179,8 @@ function listingOf(tool: AnyTool, isCharged: boolean): ToolListing {
 }
 
 /** Returns a sentence about the price of a call. */
-function priceOf({ id }: AnyTool): string {
+function priceOf(tool: AnyTool): string {
+  const { id } = tool;
   if (id === "getUsage") return "Free.";
   const unit = id === "exportListings" ? " per started 1,000 rows" : "";
   const variants = [
@@ -189,5 +194,7 @@ function priceOf({ id }: AnyTool): string {
     .map(([when, , query]) => [prices[usageClassOf(id, query)], when] as const)
     .filter(([price]) => price !== usual)
     .map(([price, when]) => `, ${priceText(price)} ${when}`);
-  return `Costs ${priceText(usual)}${unit}${others.join("")}.`;
+  const reports = new Set(Object.values(tool.reports).map((report) => prices[usageClassOf(report, {})]));
+  const reported = [...reports].map((price) => `, ${priceText(price)} with report`);
+  return `Costs ${priceText(usual)}${unit}${others.join("")}${reported.join("")}.`;
 }

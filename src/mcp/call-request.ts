@@ -17,6 +17,7 @@ import { operation, type Parameter } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import { joinList } from "../contract/lists.ts";
 import { quoted } from "../contract/query-string.ts";
+import { type AttributeName, attributeOf, attributes } from "../listing/schema.ts";
 import { type OperationRequest, operationRequest, type TextParameters } from "../operations/caller.ts";
 import type { AnyTool, Tool } from "./tools.ts";
 
@@ -30,8 +31,16 @@ export const otherNames: ReadonlySet<string> = new Set(["filters", "detail", "fo
  * list count as omitted. Refuses an argument that is in `filters` too, and a text that begins as an array and is none.
  */
 export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
-  const { query, params } = parametersOfCall(tool, values);
-  return operationRequest(tool.id, query, params);
+  const reports = new Map(Object.entries(tool.reports));
+  const { report = null, ...rest } = values;
+  const others = reports.size === 0 ? values : rest;
+  const isUsual = report === null || reports.size === 0;
+  const id = isUsual ? tool.id : reports.get(textOf(report));
+  const allowed = `one of ${[...reports.keys()].join(", ")}`;
+  if (id === undefined)
+    throw refuse("invalid_parameter_value", { parameter: "report", value: quoted(textOf(report)), allowed, hint: "" });
+  const { query, params } = parametersOfCall(isUsual ? tool : { ...tool, id, defaults: {} }, others);
+  return operationRequest(id, query, params);
 }
 
 /** Returns what `read` returns. If it refuses the arguments, no operation counts the call against the rate limit, and `countUncalled` does. */
@@ -56,12 +65,31 @@ export function parametersOfCall(
   const further = givenIn(furtherFilters(values.filters, parameters), parameters);
   for (const parameter of Object.keys(further))
     if (Object.hasOwn(given, parameter)) throw refuse("repeated_parameter", { parameter, times: 2 });
-  for (const [name, value] of Object.entries({ ...defaults, ...given, ...further })) {
+  const called = Object.entries({ ...defaults, ...given, ...further });
+  for (const [name, value] of called) {
     const parameter = parameters.get(name);
-    const text = Array.isArray(value) ? joinList(value.map(textOf), separatorIn(parameter)) : textOf(value);
+    const isUsual = name === "fields" && value === defaults.fields;
+    const list = isUsual && Array.isArray(value) ? [...value, ...called.flatMap(fieldsShowing)] : value;
+    const text = Array.isArray(list) ? joinList(list.map(textOf), separatorIn(parameter)) : textOf(list);
     (parameter?.in === "path" ? params : query).push([name, text]);
   }
   return { query: Object.fromEntries(query), params: Object.fromEntries(params) };
+}
+
+/** The fields that show what a sort or a range is about. */
+const fieldsByWord: ReadonlyMap<string, string> = new Map([
+  ...(Object.keys(attributes) as AttributeName[]).flatMap((name) => {
+    const { range, sort } = attributeOf(name);
+    return [range, sort].flatMap((word): (readonly [string, string])[] => (word === undefined ? [] : [[word, name]]));
+  }),
+  ...["price_drop_percent", "value_rating"].map((name) => [name, name] as const),
+]);
+
+/** Returns the field of the number that a parameter sorts or filters by. */
+function fieldsShowing([name, value]: readonly [name: string, value: unknown]): readonly string[] {
+  const word = name === "sort" ? textOf(value).replace(/^-/, "").toLowerCase() : name.replace(/^m(in|ax)_/, "");
+  const field = fieldsByWord.get(word);
+  return field === undefined ? [] : [field];
 }
 
 type Parameters = ReadonlyMap<string, Parameter>;
@@ -112,7 +140,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 const unconfirmedMicrosMax = 25_000;
 
 /** Returns a price in US dollars. */
-export const priceText = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
+export const priceText = (micros: number): string => `$${(micros / 1_000_000).toFixed(6).replace(/0{1,3}$/, "")}`;
 
 /** Returns the question about a price, or the result of a declined call; undefined if the call may be charged. */
 export function confirmPrice(

@@ -16,12 +16,13 @@ export interface AnswerBody {
   readonly [name: string]: Json | undefined;
 }
 
-/** Schema `Pagination`. */
+/** Schemas `Pagination` and `ChangePagination`. */
 type PagePosition = {
   readonly limit: number;
-  readonly offset: number;
-  readonly total: number;
-  readonly next_offset: number | null;
+  /** Undefined of pages that only follow each other, as are all members except cursors. */
+  readonly offset?: number;
+  readonly total?: number;
+  readonly next_offset?: number | null;
   readonly next_cursor?: string | null;
 };
 
@@ -44,9 +45,10 @@ function unmatchedLineOf({ parameter, value, did_you_mean: meant }: Row): string
   return meant === undefined ? `${line}.` : `${line}: did you mean ${JSON.stringify(meant)}?`;
 }
 
-function positionOf({ offset, total, next_offset }: PagePosition, items: number): string {
+function positionOf({ offset, total, next_offset, next_cursor }: PagePosition, items: number): string {
+  if (offset === undefined) return next_cursor == null ? "This is the last page." : `Next page: cursor=${next_cursor}.`;
   if (items === 0) return `${total} matches; no items from offset=${offset} on.`;
-  const next = next_offset === null ? "This is the last page." : `Next page: offset=${next_offset}.`;
+  const next = next_offset == null ? "This is the last page." : `Next page: offset=${next_offset}.`;
   return `${total} matches; items ${offset + 1} to ${offset + items}. ${next}`;
 }
 

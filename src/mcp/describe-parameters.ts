@@ -1,14 +1,14 @@
 /** The tool that describes what a tool accepts beyond the parameters in its schema. It calls no operation and is free. */
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
-import { operation, type Parameter, type Schema } from "../contract/document.ts";
+import type { Parameter, Schema } from "../contract/document.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { meantWord, parameterNames } from "../contract/synonyms.ts";
 import { listArgument, otherNames } from "./call-request.ts";
-import { annotations } from "./tool-schemas.ts";
+import { annotations, parametersOf } from "./tool-schemas.ts";
 import type { AnyTool } from "./tools.ts";
 
-/** Returns the tool as clients see it. */
-export const describingTool = (tools: readonly AnyTool[]): ToolListing => ({
+/** The tool as clients see it. */
+export const describingTool: ToolListing = {
   name: "describe_parameters",
   title: "Describe all parameters of a tool",
   description:
@@ -17,13 +17,13 @@ export const describingTool = (tools: readonly AnyTool[]): ToolListing => ({
   inputSchema: {
     type: "object",
     properties: {
-      tool: { type: "string", enum: tools.map(({ name }) => name) },
+      tool: { type: "string" },
       names: { type: "array", description: "Only these parameters.", items: { type: "string" } },
     },
     required: ["tool"],
   },
   annotations,
-});
+};
 
 /** Returns a line for each parameter of a tool. Throws a Refusal for an unknown tool. */
 export function describeParameters(
@@ -32,7 +32,7 @@ export function describeParameters(
 ): CallToolResult {
   const tool = tools.find((known) => known.name === name);
   if (tool === undefined) throw refusalOfName("tool", name, tools);
-  const parameters = operation(tool.id).parameters.filter(({ name }) => !otherNames.has(name));
+  const parameters = parametersOf(tool).filter(({ name }) => !otherNames.has(name));
   const chosen = [listArgument("names", names) ?? []].flat();
   const stranger = chosen.find((chosenName) => !parameters.some((parameter) => parameter.name === chosenName));
   if (stranger !== undefined) throw refusalOfName("names", stranger, parameters);

@@ -17,9 +17,11 @@ import { acceptedTypes } from "../http/responses/headers.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
 import type { AgentCharts } from "./chart-resource.ts";
+import type { AnswerBody } from "./compact-text.ts";
 import { exporterOf } from "./exports/export-listings.ts";
 import type { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
+import { queryTool, sendQuery } from "./query-tool.ts";
 import { tools } from "./tools.ts";
 
 /** The media types of responses. */
@@ -128,8 +130,12 @@ function handle(
       const caller = { identity, arrivedAtMs, signal: gone, parentRequestId: requestId, log };
       const { body: answer, ...charged } = await services.callOperation(caller, operation);
       const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
-      return { body: answer, ...(isOpen ? {} : { usage: { request_id, charged_micros, usage_class } }) };
+      // What changes have of attributes has no type in the document.
+      return { body: answer as AnswerBody, ...(isOpen ? {} : { usage: { request_id, charged_micros, usage_class } }) };
     },
+    isQueryListed: services.exports.sqlDeadlineMs > 0 && identity.key.scopes.includes("sql.read"),
+    runQuery: (values) =>
+      sendQuery(values, { context, identity, isCharged: !isOpen, sendRequest: services.sendRequest }),
     refusalOf: toRefusal,
     charts: services.charts,
     exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }),
@@ -153,7 +159,9 @@ function scopesOf({ method, params }: Record<string, unknown>): readonly string[
 /** Operations count the calls of tools; a cancellation must get through at the limit. */
 function isCounted({ method, params }: Record<string, unknown>): boolean {
   if (method === "notifications/cancelled") return false;
-  return method !== "tools/call" || !isObject(params) || !tools.some(({ name }) => name === params.name);
+  return (
+    method !== "tools/call" || !isObject(params) || ![queryTool, ...tools].some(({ name }) => name === params.name)
+  );
 }
 
 /** Registers a call, or cancels the call named by a notification. Returns a function that removes the call. */

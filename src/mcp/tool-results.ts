@@ -61,9 +61,9 @@ export function resultOfAnswer(body: AnswerBody, { id, isFull, usage, link }: Re
   return resultOf(fits(shown) ? shown : shortened(shown, limit));
 }
 
-/** Leaves out the cursor of the next page, for which tools have no parameter. */
+/** Leaves out the cursor of the next page, for which tools have no parameter if their pages have an offset. */
 function withoutCursor(body: AnswerBody): AnswerBody {
-  if (body.pagination === undefined) return body;
+  if (body.pagination?.offset === undefined) return body;
   const { next_cursor: _, ...pagination } = body.pagination;
   return { ...body, pagination };
 }
@@ -113,7 +113,10 @@ function withFewerItems(body: AnswerBody, count: number, { reason, remedy }: Lim
   const fewer = { ...body, data: items.slice(0, count) };
   const shown = `Shortened to the first ${count} of ${items.length} items, ${reason}.`;
   if (pagination === undefined) return { ...fewer, note: `${shown} Narrow the request to see the others${remedy}.` };
-  const next_offset = pagination.offset + count;
+  const { offset } = pagination;
+  if (offset === undefined)
+    return { ...fewer, pagination: { limit: count }, note: `${shown} Repeat the call with limit=${count} to read on.` };
+  const next_offset = offset + count;
   const note = `${shown} Continue with offset=${next_offset}, or request fewer fields${remedy}.`;
   return { ...fewer, pagination: { ...pagination, next_offset }, note };
 }

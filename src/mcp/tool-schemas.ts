@@ -1,8 +1,8 @@
 /** The schemas of a tool, derived from the parameters and the response of its operation in the document. */
 import type { JSONObject, JSONValue } from "@modelcontextprotocol/server";
-import { document, type Operation, operation, type Parameter } from "../contract/document.ts";
+import { document, operation, type Parameter } from "../contract/document.ts";
 import { type ResponseSchema, resolveIn } from "../contract/operations.ts";
-import type { AnyTool } from "./tools.ts";
+import { type AnyTool, operationsOf } from "./tools.ts";
 
 type ObjectSchema = {
   type: "object";
@@ -10,11 +10,17 @@ type ObjectSchema = {
   required: string[];
 };
 
-function parameterOf({ id, parameters }: Operation, name: string): Parameter {
-  const found = parameters.find((parameter) => parameter.name === name);
+function parameterOf(tool: AnyTool, name: string): Parameter {
+  const found = parametersOf(tool).find((parameter) => parameter.name === name);
   if (found === undefined)
-    throw new TypeError(`Operation ${id} has no parameter ${name}: expected one of the document.`);
+    throw new TypeError(`Tool ${tool.name} has no parameter ${name}: expected one of the document.`);
   return found;
+}
+
+/** Returns the parameters of the operations of a tool, each once. */
+export function parametersOf(tool: AnyTool): readonly Parameter[] {
+  const all = operationsOf(tool).flatMap((id) => operation(id).parameters);
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
 }
 
 /** Tools only read. Hints about writes have no meaning for them. */
@@ -31,15 +37,15 @@ const ownSchemas: Readonly<Record<string, JSONObject>> = {
   detail: { type: "string", enum: ["full"], description: "`full` allows answers of twice the size." },
 };
 
-export function inputSchemaOf({ id, parameters, described, defaults }: AnyTool): ObjectSchema {
-  const definition = operation(id);
+export function inputSchemaOf(tool: AnyTool): ObjectSchema {
+  const { id, parameters, described, defaults, reports } = tool;
   const properties = parameters.map((name): readonly [string, JSONObject] => {
     const isDescribed = described.includes(name);
-    const own = ownSchemas[name];
+    const own = name === "report" ? { type: "string", enum: Object.keys(reports) } : ownSchemas[name];
     if (own !== undefined) return [name, isDescribed ? own : withoutDescription(own)];
-    return [name, schemaOf(parameterOf(definition, name), isDescribed, defaults[name])];
+    return [name, schemaOf(parameterOf(tool, name), isDescribed, defaults[name])];
   });
-  const required = definition.parameters.filter(
+  const required = operation(id).parameters.filter(
     (parameter) => parameter.required && defaults[parameter.name] === undefined,
   );
   return {
@@ -70,7 +76,7 @@ function schemaOf(
 const argumentKeywords = new Set(["type", "enum", "default"]);
 
 /** A longer list of values is in the schema of one tool only; one that is longer still, in none. */
-const repeatedValuesMax = 10;
+const repeatedValuesMax = 4;
 const valuesMax = 40;
 
 function argumentSchema(schema: JSONObject, isDescribed: boolean): JSONObject {
@@ -99,14 +105,16 @@ const adviceOf = (description: string): string =>
     ?.replaceAll(", in any case", "") ?? "";
 
 /** Returns the schema of a tool's structured content: the body of its operation's response, and a note where it was shortened. */
-export function outputSchemaOf({ id }: AnyTool): JSONObject {
-  const { properties, required } = resolveIn<ResponseSchema>(document, operation(id).body);
-  const types = Object.entries(properties ?? {}).map(
-    ([name, schema]) => [name, { type: String(resolveIn<ResponseSchema>(document, schema).type) }] as const,
-  );
-  return {
-    type: "object",
-    properties: { ...Object.fromEntries(types), note: { type: "string" } },
-    required: [...(required ?? [])],
+export function outputSchemaOf(tool: AnyTool): JSONObject {
+  const bodies = operationsOf(tool).map((id) => resolveIn<ResponseSchema>(document, operation(id).body));
+  const typeIn = ({ properties = {} }: ResponseSchema, name: string): string | undefined => {
+    const schema = properties[name];
+    return schema && String(resolveIn<ResponseSchema>(document, schema).type);
   };
+  const types = Object.keys(bodies[0]?.properties ?? {}).map((name): readonly [string, JSONObject] => {
+    const [type = "", ...others] = new Set(bodies.flatMap((body) => typeIn(body, name) ?? []));
+    return [name, others.length === 0 ? { type } : {}];
+  });
+  const required = (bodies[0]?.required ?? []).filter((name) => bodies.every((body) => body.required?.includes(name)));
+  return { type: "object", properties: { ...Object.fromEntries(types), note: { type: "string" } }, required };
 }

@@ -2,15 +2,19 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
+
+import { operation, vocabulary } from "../contract/document.ts";
 import type { OperationId } from "../contract/types.ts";
 import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
-import type { CallableId } from "../operations/caller.ts";
+import type { CallableId, EndpointId } from "../operations/caller.ts";
 
 export interface Tool<Id extends OperationId = CallableId> {
   readonly name: string;
   /** The operation that answers it. */
   readonly id: Id;
   readonly title: string;
+  /** Further operations that answer it, by the value of the argument `report` that chooses one. */
+  readonly reports: Readonly<Record<string, EndpointId>>;
   /** For the agent: when to call it, and what it returns. The price follows from the operation. */
   readonly description: string;
   /** The parameters that its schema names, in this order. */
@@ -20,6 +24,12 @@ export interface Tool<Id extends OperationId = CallableId> {
   /** Values of parameters that a call omits, where they differ from those of the operation. */
   readonly defaults: Readonly<Record<string, string | number | string[]>>;
 }
+
+/** The operations that answer a tool: the usual one first. */
+export const operationsOf = ({ id, reports }: AnyTool): readonly [OperationId, ...OperationId[]] => [
+  id,
+  ...Object.values(reports),
+];
 
 /** A tool that an operation within the process answers, or the tool that exports. */
 export type AnyTool = Tool | Tool<"exportListings">;
@@ -31,23 +41,36 @@ const ranges = shownIn("agents")
   .flatMap((name) => attributeOf(name).range ?? [])
   .flatMap((range) => [`min_${range}`, `max_${range}`]);
 const numbers = new Intl.ListFormat("en-GB").format(rangedNames.map((name) => `\`${name}\``));
+const metrics = vocabulary("getFacets", "metric").map((metric) => metric.split("."));
+const distinct = (names: readonly string[]): string => [...new Set(names)].join(", ");
+const aggregates = distinct(metrics.flatMap(([, aggregate]) => aggregate ?? []));
+const measures = distinct(metrics.flatMap(([measure = "", aggregate]) => (aggregate === undefined ? [] : measure)));
+const plainMetrics = distinct(metrics.flatMap(([metric = "", aggregate]) => (aggregate === undefined ? metric : [])));
+const metricNames = `${aggregates} of ${measures}, such as \`price.p25\`; or ${plainMetrics}`;
+const trendMetric = operation("getTrends").parameters.find(({ name }) => name === "metric");
+const trendNames = trendMetric?.schema.items?.["x-allowed"] ?? "";
 const places = words("state postal_code radius");
 const views = words("sold_within_days snapshot_date");
 const others = words("filters detail");
 const filters = [...vehicles, ...ranges, ...places, ...views, ...others];
+/** The filters that most calls need; tools take the others too. */
+const usualFilters = words(
+  "make model trim year inventory_type min_price max_price max_mileage state postal_code radius",
+);
 const page = words("sort limit offset fields");
 /** Parameters whose names and values say enough. */
-const clear = words("inventory_type offset fields");
+const clear = words("inventory_type sold_within_days offset fields");
 
 const compactFields =
   words(`year make model trim inventory_type price miles days_on_market exterior_color dealer_name city state
   distance_miles`);
 
+type Optional = "described" | "defaults" | "reports";
+
 /** Describes all parameters that it names. */
-const tool = <Id extends OperationId>(
-  row: Omit<Tool<Id>, "described" | "defaults"> & Partial<Pick<Tool, "described" | "defaults">>,
-): Tool<Id> => ({
+const tool = <Id extends OperationId>(row: Omit<Tool<Id>, Optional> & Partial<Pick<Tool, Optional>>): Tool<Id> => ({
   described: row.parameters,
+  reports: {},
   defaults: {},
   ...row,
 });
@@ -60,8 +83,8 @@ export const tools: readonly AnyTool[] = [
     title: "Search listings",
     description:
       "Finds vehicles for sale (or sold, or on sale on a past day) that match all filters, a page at a time, with few fields unless " +
-      "`fields` names others. Spell values as `find_values` returns them. To count or to compare prices, use `count_facets`, " +
-      "`market_statistics` or `trends` instead of reading pages.",
+      "`fields` names others; the number that they are sorted or filtered by is shown. Spell values as `find_values` returns them. To count " +
+      "or to compare prices, use `count_facets`, `market_statistics`, `group_listings` or `trends` instead of reading pages.",
     parameters: [...filters, "value_rating", ...page],
     described: [...filters, ...page].filter((name) => !clear.includes(name)),
     defaults: { limit: 25, fields: compactFields },
@@ -74,7 +97,7 @@ export const tools: readonly AnyTool[] = [
       "Finds out which values exist, how they are spelled, and how many listings have them, the most frequent first. `facets` names " +
       "the attributes, `facet_value_prefix` what the values begin with. Filters narrow the listings: `make` for its models.",
     parameters: words("facets facet_value_prefix facet_value_limit make model filters detail"),
-    described: words("facets facet_value_prefix facet_value_limit"),
+    described: words("facets"),
     defaults: { facet_value_limit: 50 },
   }),
   tool({
@@ -92,51 +115,62 @@ export const tools: readonly AnyTool[] = [
     title: "Count listings by attribute",
     description:
       `Counts the matching listings: in total, by value, and by range of ${numbers}, with their minimum, maximum, ` +
-      "mean and median.",
-    parameters: [...words("facets facet_value_limit interval"), ...filters],
-    described: words("facets facet_value_limit interval"),
+      "mean and median. Takes the filters of `search_listings`.",
+    parameters: [...words("facets facet_value_limit interval"), ...usualFilters, ...views, ...others],
+    described: [],
   }),
   tool({
     name: "market_statistics",
     id: "getFacets",
     title: "Compare prices and other measures",
     description:
-      "Compares a `metric` (`mean`, `p5`, `p25`, `median`, `p75` or `p95` of `price`, `miles`, `msrp`, `days_on_market` or " +
-      "`discount_from_msrp`, such as `price.p25`) between the values of one categorical attribute in `facets`, such as `trim`. Add `price` or another number to `facets` for its " +
-      "distribution over all matches. Narrow the filters to comparable vehicles. For several measures of " +
-      "one group, use `trends`.",
-    parameters: [...words("facets metric sort facet_value_limit"), ...filters],
-    described: words("sort facet_value_limit"),
+      `Compares a \`metric\` (${metricNames}) between the values of one attribute in \`facets\`, such as \`trim\`. Add \`price\` or ` +
+      "another number to `facets` for its distribution over all matches. For combinations of attributes or several metrics use " +
+      "`group_listings`. Takes the filters of `search_listings`.",
+    parameters: [...words("facets metric sort facet_value_limit"), ...usualFilters, ...views, ...others],
+    described: words("sort"),
     defaults: { metric: "price.median" },
+  }),
+  tool({
+    name: "group_listings",
+    id: "getGroups",
+    title: "Pivot listings",
+    description:
+      "Counts the matching listings by the combinations of up to three attributes in `group_by`, such as `make` and `state`, each with up to five " +
+      "metrics of `market_statistics`. Takes the filters of `search_listings`.",
+    parameters: words("group_by metric sort limit make model inventory_type state filters detail"),
+    described: [],
+    defaults: { limit: 50 },
   }),
   tool({
     name: "trends",
     id: "getTrends",
     title: "Follow the market over time",
     description:
-      "Follows up to five metrics of the matching listings over time: `count`, `price.median` and other percentiles, " +
-      "`days_supply`, `sell_through`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
-      "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
-    parameters: [
-      ...words("metric interval from to facet facet_limit"),
-      ...filters.filter((name) => !views.includes(name)),
-    ],
-    described: words("interval from to facet_limit"),
+      `Follows up to five metrics of the matching listings over time: ${trendNames}; optionally one series for each value of each \`facet\`. ` +
+      "The last point is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and " +
+      "past inventory.",
+    parameters: [...words("metric interval from to facet facet_limit"), ...usualFilters, ...others],
+    described: [],
   }),
   tool({
     name: "look_up_vin",
     id: "getVin",
     title: "Look up a VIN",
     description:
-      "Returns a vehicle by its VIN: whether it is for sale, missing or sold, its specification and its latest listing with the dealer.",
-    parameters: words("vin include"),
+      "Returns a vehicle by its VIN: whether it is for sale, missing or sold, its specification and its latest listing with the dealer. As " +
+      "`report`, `evidence` has what feeds stated about it and why it is listed, missing or sold; `dealer_fit` the dealers that would sell it fastest.",
+    parameters: words("vin include report"),
+    described: [],
+    reports: { evidence: "getEvidence", dealer_fit: "findFittingDealers" },
   }),
   tool({
     name: "get_listing",
     id: "getListing",
     title: "Get a listing",
-    description: "Returns one listing in full by its id, with dealer, specification and pricing; `include` adds more.",
+    description: "Returns one listing in full by its id, with dealer, specification and pricing.",
     parameters: words("listing_id include"),
+    described: [],
   }),
   tool({
     name: "value_vehicle",
@@ -144,9 +178,11 @@ export const tools: readonly AnyTool[] = [
     title: "Value a vehicle",
     description:
       "Returns what a vehicle is worth, how its price compares, and the listings most like it with adjusted prices. Takes a `vin`, or " +
-      "`make`, `model`, `year`, `miles` and perhaps `trim`.",
-    parameters: words("vin make model year miles trim price"),
+      "`make`, `model`, `year`, `miles` and perhaps `trim`. As `report`, `depreciation` follows the prices of a `make` and `model` by age or " +
+      "`by=miles`; `valuations` values up to 100 VINs, separated by commas in `vin`.",
+    parameters: words("vin make model year miles trim price report by"),
     described: [],
+    reports: { depreciation: "getDepreciation", valuations: "valueVehicles" },
     defaults: { limit: 5 },
   }),
   tool({
@@ -154,9 +190,9 @@ export const tools: readonly AnyTool[] = [
     id: "searchDealers",
     title: "Search dealers",
     description:
-      "Finds dealers by name, website or city (`q`), state, type or franchise, with the number of their listings, the largest first.",
+      "Finds dealers by the beginnings of words of their name, website or city (`q`), state, type or franchise (`make`), with the number of their listings, the largest first.",
     parameters: words("q state type make limit offset detail"),
-    described: words("q type make"),
+    described: [],
     defaults: { limit: 25 },
   }),
   tool({
@@ -164,10 +200,30 @@ export const tools: readonly AnyTool[] = [
     id: "searchDealerListings",
     title: "Search a dealer's inventory",
     description:
-      "Finds the listings of one dealer, whose id `search_dealers` returns. Takes the filters of `search_listings`.",
-    parameters: ["dealer_id", ...vehicles.slice(0, 4), ...words("inventory_type sold_within_days"), ...others, ...page],
-    described: ["dealer_id"],
+      "Finds the listings of one dealer, whose id `search_dealers` returns. Takes the filters of `search_listings`. As `report`, `model_fit` " +
+      "has what the dealer sells faster than its market.",
+    parameters: [
+      "dealer_id",
+      ...vehicles.slice(0, 4),
+      ...words("inventory_type sold_within_days"),
+      ...others,
+      ...page,
+      "report",
+    ],
+    described: [],
+    reports: { model_fit: "findFittingModels" },
     defaults: { limit: 25, fields: compactFields.filter((name) => !name.startsWith("dealer")) },
+  }),
+  tool({
+    name: "list_changes",
+    id: "listChanges",
+    title: "List what has changed",
+    description:
+      "Lists the listings that have changed since an older version of the data, `since` (`meta.data_version` of an earlier answer; a refusal names the " +
+      "oldest): `kinds` are `new`, `price`, `changed`, `returned`, `missing`, `sold`, `ended` and `removed`. Takes most filters of `search_listings`.",
+    parameters: words("since kinds make model inventory_type state filters limit cursor fields detail"),
+    described: [],
+    defaults: { limit: 25, fields: words("year make model trim price miles dealer_name") },
   }),
   tool({
     name: "export_listings",
@@ -181,7 +237,7 @@ export const tools: readonly AnyTool[] = [
       ...vehicles.slice(0, 4),
       ...words("inventory_type sold_within_days filters sort fields"),
     ],
-    described: ["format"],
+    described: [],
     defaults: { format: "csv" },
   }),
   tool({
@@ -190,7 +246,7 @@ export const tools: readonly AnyTool[] = [
     title: "Get usage and charges",
     description: "Returns requests and charges by day and usage class.",
     parameters: words("start_date end_date metering_class"),
-    described: words("start_date end_date"),
+    described: [],
   }),
 ];
 

@@ -8,7 +8,14 @@ import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decodeBody, decoderOf } from "../contract/decode.ts";
 import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
 import { type Caller, countCall, type OperationRequest, requireScope } from "./caller.ts";
-import { listSavedSearches, removeSearch, restartSearch, type SearchServices, saveSearch } from "./saved-searches.ts";
+import {
+  listSavedSearches,
+  removeSearch,
+  replaceSecret,
+  restartSearch,
+  type SearchServices,
+  saveSearch,
+} from "./saved-searches.ts";
 
 export interface AccountServices extends SearchServices {
   readonly accounts: Accounts;
@@ -34,6 +41,9 @@ const handlers: { readonly [Id in AccountOperationId]: Handler<Id> } = {
   }),
   resumeSearch: async ({ caller, path }, services) => ({
     data: await restartSearch(caller.identity, path.search_id, services),
+  }),
+  rotateSearchSecret: async ({ caller, path }, services) => ({
+    data: await replaceSecret(caller.identity, path.search_id, services),
   }),
 };
 

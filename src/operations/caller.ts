@@ -58,17 +58,11 @@ export type TextParameters = Readonly<Record<string, string>>;
 /** The metered operations that answer from an open version; the others start a process, which writes a file. */
 export type EndpointId = Exclude<MeteredId, "exportListings" | "runSql">;
 
-/** Those of them that pages and tools call: not the change feed, which is for programs. */
-export type CalledId = Exclude<EndpointId, "listChanges">;
-
 /** The operations that pages and tools can call: those that answer an account in JSON. */
-export type CallableId = CalledId | "getUsage";
-
-/** The operations that can be called within the process. */
-export type InternalId = EndpointId | "getUsage";
+export type CallableId = EndpointId | "getUsage";
 
 /** An operation with its parameters, as a client of the API sends them. */
-export interface OperationRequest<Id extends InternalId = CallableId> {
+export interface OperationRequest<Id extends CallableId = CallableId> {
   readonly id: Id;
   /** The path of the operation with its parameters. */
   readonly path: string;

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { InternalId, OperationRequest } from "./caller.ts";
+import type { CallableId, OperationRequest } from "./caller.ts";
 
 const paidMs = 30 * 60_000;
 const searchesMax = 20_000;
@@ -25,7 +25,7 @@ export class PageCharges {
   }
 
   /** Returns whether an operation of a page is free, and a function to call with its data once it is charged. */
-  check(accountId: string, version: string | undefined, { path, querystring }: OperationRequest<InternalId>) {
+  check(accountId: string, version: string | undefined, { path, querystring }: OperationRequest<CallableId>) {
     const query = new URLSearchParams(querystring);
     const offset = Number(query.get("offset") ?? 0);
     for (const name of shownParameters) query.delete(name);

@@ -1,10 +1,10 @@
 /**
- * Saved searches of the calling account: operations `listSearches`, `createSearch`, `deleteSearch` and `resumeSearch`, and the same on pages. A search is
- * served without its secret, except when it is created.
+ * Saved searches of the calling account: operations `listSearches`, `createSearch`, `deleteSearch`, `resumeSearch` and `rotateSearchSecret`, and most of them on pages. A search is
+ * served without its secret, except when that is new.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Accounts, Identity } from "../accounts/accounts.ts";
-import { accountSearchesMax, type SavedSearch } from "../accounts/administration/saved-searches.ts";
+import { accountSearchesMax, type SavedSearch, secretsOf } from "../accounts/administration/saved-searches.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -61,6 +61,12 @@ export async function restartSearch({ key }: Identity, id: string, { accounts }:
   return servedSearch(await accounts.administration.change(key.accountId, "searches resume", search));
 }
 
+export async function replaceSecret({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
+  const search = await requireSaved(key.accountId, id, accounts);
+  const rotated = await accounts.administration.change(key.accountId, "searches rotate", search);
+  return { ...servedSearch(rotated), secret: rotated.secret };
+}
+
 /** Returns a search of an account. Refuses any other with `not_found`. */
 export async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
   const search = await administration.call("findSearch", { searchId: id });
@@ -86,23 +92,25 @@ const invalid = (parameter: string, value: string | undefined, allowed: string):
 export const changesQuery = ({ query, since }: Pick<SavedSearch, "query" | "since">): string =>
   query === "" ? `since=${since}` : `${query}&since=${since}`;
 
-const feedSignature = ({ searchId, secret }: SavedSearch): Buffer =>
+const feedSignature = (searchId: string, secret: string): Buffer =>
   createHmac("sha256", secret).update(`feed ${searchId}`).digest();
 
 /** Returns the search whose feed a path names; undefined for a path that is not one of `feed_url`. */
 export async function findFeed(name: string, { administration }: Accounts): Promise<SavedSearch | undefined> {
   const [searchId = "", signature = ""] = name.split(".");
   const search = await administration.call("findSearch", { searchId });
+  if (search === null) return undefined;
   const given = Buffer.from(signature, "base64url");
-  const known = search === null ? Buffer.alloc(given.length + 1) : feedSignature(search);
-  return search !== null && given.length === known.length && timingSafeEqual(given, known) ? search : undefined;
+  const known = secretsOf(search, administration.nowMs).map((secret) => feedSignature(searchId, secret));
+  return known.some((one) => given.length === one.length && timingSafeEqual(given, one)) ? search : undefined;
 }
 
 const timeOf = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
 
 /** Returns schema `SavedSearch`. */
 export function servedSearch(search: SavedSearch): Served {
-  const { searchId, name, query, url, createdAtMs, since, stopped, attempts, messages, lastAtMs, lastOutcome } = search;
+  const { searchId, name, query, url, secret, createdAtMs, since, stopped, attempts, messages, lastAtMs, lastOutcome } =
+    search;
   return {
     search_id: searchId,
     name,
@@ -112,7 +120,7 @@ export function servedSearch(search: SavedSearch): Served {
     status: stopped === null ? "active" : "stopped",
     since,
     changes_url: `/v1/changes?${changesQuery(search)}`,
-    feed_url: `/feeds/${searchId}.${feedSignature(search).toString("base64url")}`,
+    feed_url: `/feeds/${searchId}.${feedSignature(searchId, secret).toString("base64url")}`,
     messages: {
       delivered: messages,
       failed_attempts: attempts,

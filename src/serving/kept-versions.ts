@@ -21,13 +21,22 @@ export interface KeptVersion {
   readonly bytes: number;
 }
 
+/** Returns when a version was published in a lake, as Unix time in milliseconds. */
+export async function publishedAtMs(lake: string, version: string): Promise<number> {
+  return (await stat(manifestPath(lake, version))).mtimeMs;
+}
+
 /** Returns the newest kept versions of a lake, the newest first, and how many are kept. */
 export async function keptVersions(lake: string, limit: number): Promise<readonly [readonly KeptVersion[], number]> {
   const names = [...(await versionsIn(lake))].sort(compareVersions).reverse();
   const described = names.slice(0, limit).map(async (version) => {
     const files = filesOf(await readManifest(lake, version));
-    const { mtimeMs: publishedAtMs } = await stat(manifestPath(lake, version));
-    return { version, publishedAtMs, files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+    return {
+      version,
+      publishedAtMs: await publishedAtMs(lake, version),
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
   });
   return [await Promise.all(described), names.length];
 }

@@ -85,7 +85,7 @@ test("the accounts file holds no secret, and a revoked key is not found", async 
     assert.ok(bytes.includes(other.keyId), "the search finds text that the file has");
     const activeKeys = async (): Promise<readonly unknown[]> => {
       const ids = [other.keyId, keyId, "0000000000000000"];
-      const found = await Promise.all(await Promise.all(ids.map((id) => findActiveKey(database, id, "2026-11"))));
+      const found = await Promise.all(ids.map((id) => findActiveKey(database, id, "2026-11")));
       return found
         .flatMap((active) => active ?? [])
         .map(({ key, account }) => [account.accountId, key.scopes])

@@ -106,10 +106,8 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const ids = await Promise.all(
-      await Promise.all(
-        [5, 9, 6, 7, 7, 7, 7].map((ms, n) =>
-          createAccount(database, { email: `Fleet${n}@cars.example`, tier: 1, atMs: atMs + ms }),
-        ),
+      [5, 9, 6, 7, 7, 7, 7].map((ms, n) =>
+        createAccount(database, { email: `Fleet${n}@cars.example`, tier: 1, atMs: atMs + ms }),
       ),
     );
     const [fifth = "", ninth = "", sixth = "", ...equal] = ids;

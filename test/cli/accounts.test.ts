@@ -32,6 +32,8 @@ async function createKeyedAccount(): Promise<{ account: readonly string[]; key: 
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
   assert.match(String(invitation_url), /^http:\/\/127\.0\.0\.1:8080\/invitation\?token=[\w-]{43}$/);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
+  const invited = await runJson("accounts", "invite", "--account", account_id, "--sign-in", "--port", "25001");
+  assert.match(String(invited.sign_in_url), /^http:\/\/127\.0\.0\.1:25001\/sign-?in\?token=/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
   const newKey = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read", "--name", "sync");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -188,6 +188,8 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
     "0",
     "--lake",
     fresh,
+    "--accounts",
+    join(dirname(fresh), "accounts.db"),
     "--listings",
     "100",
     "--days",
@@ -211,7 +213,9 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
   const signedIn = await sendForm(origin, "/sign-in/link", { token: searchParams.get("token") ?? "" });
   const [cookie = ""] = (signedIn.headers.getSetCookie()[0] ?? "").split(";");
   const explorer = await fetch(`${service.url}${signedIn.headers.get("Location")}`, { headers: { Cookie: cookie } });
-  assert.ok((await explorer.text()).includes("demo@carquet.invalid"), "the link opens the explorer signed in");
+  const opened = await explorer.text();
+  assert.ok(opened.includes("demo@carquet.invalid"), "the link opens the explorer signed in");
+  assert.match(opened, /href="\/operate"/, "the demo shows all doors");
   assert.equal((await fetch(link)).status, 404, "the link works once");
   service.terminate();
   assert.equal((await service.ended).code, 0);

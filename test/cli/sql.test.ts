@@ -8,6 +8,8 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { tableFromIPC } from "apache-arrow";
 import { programPath } from "../../src/base/project-files.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { pathLiteral, sql as query } from "../../src/db/sql.ts";
 import { type CommandResult, carquet, carquetHere, eventually } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -24,12 +26,39 @@ const sql = (args: readonly string[], input?: string): Promise<CommandResult> =>
 const mixedQuery = `SELECT 9007199254740993 AS big, 1.50 AS amount, 'nan'::DOUBLE AS nan, [1::BIGINT, NULL] AS items,
   {'day': DATE '2026-11-19', 'x "y': TIMESTAMP '2026-11-19 01:02:03.000004'} AS nested, 'a\u2028b' AS big, NULL AS nothing`;
 
-const exact = `"items":["1",null],"nested":{"day":"2026-11-19","x \\"y":"2026-11-19 01:02:03.000004"},"big:1":"a\u2028b","nothing":null}\n`;
+const exact = `"items":["1",null],"nested":{"day":"2026-11-19","x \\"y":"2026-11-19T01:02:03.000004Z"},"big:1":"a\u2028b","nothing":null}\n`;
 
 const outputs: readonly (readonly [format: string, out: string])[] = [
   ["json", `{"big":"9007199254740993","amount":"1.50","nan":"NaN",${exact}`],
   ["ndjson", `{"big":9007199254740993,"amount":1.5,"nan":null,${exact.replace('"1"', "1")}`],
 ];
+
+const wide = "170141183460469231731687303715884105727::HUGEINT";
+
+/** Values with the types that Arrow and Parquet have of them. */
+const typedValues: Readonly<Record<string, readonly [value: string, arrow: string, parquet: string]>> = {
+  small: ["1::UTINYINT", "Int32", "INTEGER"],
+  big: ["4000000000::UINTEGER", "Int64", "BIGINT"],
+  total: ["(SELECT sum(price) FROM active)", "Int64", "BIGINT"],
+  sums: ["[(SELECT sum(price) FROM active)]", "List<Int64>", "BIGINT[]"],
+  unsigned: ["5::UBIGINT", "Int64", "BIGINT"],
+  wide: [wide, "Float64", "DOUBLE"],
+  wider: ["18446744073709551615::UBIGINT", "Float64", "DOUBLE"],
+  amount: ["1.50", "Float64", "DOUBLE"],
+  amounts: ["(SELECT sum(1.5) FROM active)", "Float64", "DOUBLE"],
+  single: ["1.5::FLOAT", "Float64", "DOUBLE"],
+  day: ["DATE '2026-11-19'", "Date32<DAY>", "DATE"],
+  time: ["(SELECT max(last_checked_at) FROM active)", "Timestamp<MICROSECOND, UTC>", "TIMESTAMP WITH TIME ZONE"],
+  nanoseconds: ["'2026-11-19 01:02:03'::TIMESTAMP_NS", "Timestamp<MICROSECOND, UTC>", "TIMESTAMP WITH TIME ZONE"],
+  clock: ["TIME '01:02:03'", "Utf8", "VARCHAR"],
+  length: ["INTERVAL 3 DAY", "Utf8", "VARCHAR"],
+  mapped: ["MAP {'a': 1}", "Utf8", "VARCHAR"],
+  nested: [
+    "{'a': 1.5, 't': TIMESTAMP '2026-11-19 01:02:03'}",
+    "Struct<{a:Float64, t:Timestamp<MICROSECOND, UTC>}>",
+    "STRUCT(a DOUBLE, t TIMESTAMP WITH TIME ZONE)",
+  ],
+};
 
 describe("carquet sql", () => {
   for (const [format, out] of outputs)
@@ -89,8 +118,64 @@ describe("carquet sql", () => {
       deep: { a: { b: { c: { 'd, "e" (f)': 1, g: ["x, y"] } } } },
       lists: [[{ on: true }]],
       pair: [1, 2],
-      mapped: { m: '[{"key":"k","value":{"v":1}}]' },
+      mapped: { m: '{"k":{"v":1}}' },
     });
+  });
+
+  test("Parquet and Arrow have the same types, in which sums, decimals and other numbers are numbers, and times are in UTC", async () => {
+    const values = Object.entries(typedValues);
+    const statement = `SELECT ${values.map(([name, [value]]) => `${value} AS ${name}`).join(", ")}`;
+    for (const format of ["parquet", "arrow"]) {
+      const { code, err } = await sql(["--output", join(folder, `types.${format}`), statement]);
+      assert.deepEqual([code, err], [0, ""], format);
+    }
+    const { schema } = tableFromIPC(readFileSync(join(folder, "types.arrow")));
+    const described = await DuckDatabase.open({ threads: 1 });
+    const read = query`DESCRIBE FROM read_parquet(${pathLiteral(join(folder, "types.parquet"))})`;
+    const types = await described.using((session) => session.rows(read));
+    described.close();
+    assert.deepEqual(
+      schema.fields.map(({ name, type }, index) => [
+        name,
+        String(type),
+        String(types[index]?.column_type).replaceAll('"', ""),
+      ]),
+      values.map(([name, [, arrow, parquet]]) => [name, arrow, parquet]),
+    );
+  });
+
+  for (const [format, separator] of [
+    ["csv", ""],
+    ["ndjson", '"'],
+    ["json", '"'],
+  ] as const)
+    test(`times are in UTC and days are days in ${format}, also in lists and structs`, async () => {
+      const time = "TIMESTAMP '2026-11-19 01:02:03'";
+      const values = `${time} AS a, '2026-11-19 03:02:03.5+02'::TIMESTAMPTZ AS b, [{'t': ${time}}] AS c, DATE '2026-11-19' AS d`;
+      const { out } = await sql(["--format", format, `SELECT ${values}`]);
+      const text = (value: string) => separator + value + separator;
+      for (const value of ["2026-11-19T01:02:03Z", "2026-11-19T01:02:03.5Z", "2026-11-19"])
+        assert.ok(out.includes(text(value)), `${value}: ${out}`);
+      assert.match(out, /\{"+t"+:"+2026-11-19T01:02:03Z"+\}/);
+      assert.doesNotMatch(out, /\d \d/);
+    });
+
+  test("DESCRIBE of a view says what its columns mean", async () => {
+    const { out } = await sql(["--format", "ndjson", "describe price_changes;"]);
+    const rows = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      rows.slice(0, 2).map(({ column_name, column_type, comment }) => [column_name, column_type, comment]),
+      [
+        ["listing_id", "VARCHAR", "The stable identifier of the listing."],
+        ["vin", "VARCHAR", "The vehicle identification number, in upper case."],
+      ],
+    );
+    assert.ok(rows.every(({ comment }) => typeof comment === "string"));
+    const { out: own } = await sql(["--format", "csv", "CREATE TABLE own AS SELECT 1 AS a; DESCRIBE own"], "");
+    assert.doesNotMatch(own, /comment/);
   });
 
   test("a query that fails midway prints nothing, and leaves the output file as it was", async () => {

@@ -1,4 +1,7 @@
-/** Installs the client generators, Schemathesis, and the environment of the Python client into `.clients`; the tests of a tool that cannot be installed are skipped. */
+/**
+ * Installs the client generators, oasdiff, Schemathesis, and the environment of the Python client into `.clients`, or those of them that are arguments; the
+ * tests of a tool that cannot be installed are skipped.
+ */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -22,11 +25,15 @@ const installInPython = (environment: string, ...requirements: readonly string[]
   ],
 });
 
+/** Installs a program that is written in Go. */
+const installFromGo = (tool: "oapiCodegen" | "oasdiff", module: string): Installation => ({
+  steps: [["go", "install", `${module}@v${toolVersions[tool]}`]],
+  environment: { GOBIN: dirname(toolPaths[tool]) },
+});
+
 const installations: Readonly<Record<ToolName | "pythonClient", Installation>> = {
-  oapiCodegen: {
-    steps: [["go", "install", `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v${toolVersions.oapiCodegen}`]],
-    environment: { GOBIN: dirname(toolPaths.oapiCodegen) },
-  },
+  oapiCodegen: installFromGo("oapiCodegen", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen"),
+  oasdiff: installFromGo("oasdiff", "github.com/oasdiff/oasdiff"),
   pythonClient: installInPython(clientEnvironment, "-r", projectPath("test/clients/python/requirements.txt")),
   openapiPythonClient: installInPython(
     pythonEnvironments.openapiPythonClient,
@@ -45,7 +52,10 @@ const installations: Readonly<Record<ToolName | "pythonClient", Installation>> =
   schemathesis: installInPython(pythonEnvironments.schemathesis, `schemathesis==${toolVersions.schemathesis}`),
 };
 
+const chosen = process.argv.slice(2);
+
 for (const [tool, { steps, environment = {} }] of Object.entries(installations)) {
+  if (chosen.length > 0 && !chosen.includes(tool)) continue;
   const env = { ...process.env, ...environment };
   if (!steps.every(([command, ...args]) => spawnSync(command, args, { stdio: "inherit", env }).status === 0))
     process.stderr.write(`${tool} was not installed: its tests will be skipped.\n`);

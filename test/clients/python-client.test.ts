@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
+import { clientMethods, pythonMethod } from "../../src/web/build/samples.ts";
 import { fencedBlocks } from "../docs/markdown.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { startServing } from "../support/command-line.ts";
@@ -59,7 +60,7 @@ async function runPython(
 /** Serves the demo lake. Returns the variables of programs that use it. */
 async function serveDemo(): Promise<Readonly<Record<string, string>>> {
   const lake = await demoLake();
-  const env = { CARQUET_LAKE: lake, CARQUET_PORT: "0" };
+  const env = { CARQUET_LAKE: lake, CARQUET_PORT: "0", CARQUET_SQL_DEADLINE: "30" };
   const { url, customer } = await startServing(fileScope, ["serve"], { env });
   return { CARQUET_URL: url, CARQUET_KEY: customer.key, CARQUET_LAKE: lake };
 }
@@ -80,10 +81,11 @@ describe("the Python client", { skip }, async () => {
 
   for (const [subject, module] of [
     ["pages, parameters, errors and costs", "client_test"],
-    ["exports, data frames and lakes", "tables_test"],
+    ["exports, SQL, data frames and lakes", "tables_test"],
   ] as const)
-    test(`passes its tests of ${subject}`, async () => {
-      await runPython(["-m", "unittest", module], surroundings(service.url, await createCustomer(service.accounts)));
+    test(`passes its tests of ${subject}`, async (scope) => {
+      const { url, customer } = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+      await runPython(["-m", "unittest", module], surroundings(url, customer));
     });
 
   test("repeats refused requests as Retry-After says, and is charged once for each", async (scope) => {
@@ -133,10 +135,10 @@ describe("the Python client", { skip }, async () => {
       "--cache-dir",
       join(folder, "cache"),
     ];
-    await runPython(["-m", "mypy", ...config, "--package", "carquet"]);
+    await runPython(["-m", "mypy", ...config, "--package", "carquet_client"]);
     await runPython(["-m", "mypy", ...config, "typed_program.py", program]);
-    const customer = await createCustomer(service.accounts);
-    const out = await runPython([program], surroundings(service.url, customer), folder);
+    const { url, customer } = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+    const out = await runPython([program], surroundings(url, customer), folder);
     assert.match(out, /^[0-9A-HJ-NPR-Z]{17} \d+$/m);
     assert.match(out, /^404 not_found /m);
   });
@@ -150,7 +152,7 @@ describe("the Python client", { skip }, async () => {
 });
 
 test("the Python client has a method for each operation that is not deprecated", async () => {
-  const text = await readFile(projectPath("clients/python/src/carquet/client.py"), "utf8");
+  const text = await readFile(projectPath("clients/python/src/carquet_client/client.py"), "utf8");
   const missing = [...operations.values()].filter(
     ({ path, deprecated }) => !deprecated && !text.includes(`"${path.replace(/\{(\w+)\}/g, "{path_segment($1)}")}"`),
   );
@@ -158,6 +160,23 @@ test("the Python client has a method for each operation that is not deprecated",
     missing.map(({ path }) => path),
     [],
   );
+});
+
+test("the READMEs of the clients name all of their methods", () => {
+  const documents = new Set(["getDocument"]);
+  for (const [readme, nameOf] of [
+    ["clients/python/README.md", pythonMethod],
+    ["clients/typescript/README.md", (method: string) => method],
+  ] as const) {
+    const text = projectText(readme);
+    const methods = Object.entries(clientMethods).filter(([id]) => !documents.has(id));
+    const unnamed = methods.filter(([, [method]]) => !text.includes(`\`${nameOf(method)}(`));
+    assert.deepEqual(
+      unnamed.map(([id]) => id),
+      [],
+      readme,
+    );
+  }
 });
 
 test("the packages of the clients have the version of the project", () => {

@@ -1,4 +1,4 @@
-/** Client generators and Schemathesis: the versions that the tests use, and the folder that they are installed into. */
+/** Client generators, oasdiff and Schemathesis: the versions that the tests use, and the folder that they are installed into. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ const folder = projectPath(".clients");
 /** The newest versions that were tested. */
 export const toolVersions = {
   oapiCodegen: "2.8.2",
+  oasdiff: "1.37.0",
   openapiPythonClient: "0.29.1",
   openapiGenerator: "7.17.0",
   schemathesis: "4.32.5",
@@ -28,6 +29,7 @@ export const pythonPath = join(pythonEnvironments.openapiPythonClient, "bin");
 /** Executables and archives, by tool. */
 export const toolPaths: Readonly<Record<ToolName, string>> = {
   oapiCodegen: join(folder, "bin/oapi-codegen"),
+  oasdiff: join(folder, "bin/oasdiff"),
   openapiPythonClient: join(pythonPath, "openapi-python-client"),
   schemathesis: join(pythonEnvironments.schemathesis, "bin/schemathesis"),
   openapiGenerator: join(folder, `openapi-generator-cli-${toolVersions.openapiGenerator}.jar`),

@@ -133,6 +133,10 @@ const isFile: Happens = ({ id }) => id === "exportListings";
 /** Whether the operation runs SQL, which has its own result each time. */
 const isSql: Happens = ({ id }) => id === "runSql";
 const hasEntityTag: Happens = ({ statuses }) => statuses.includes(304);
+const takes =
+  (name: RegExp): Happens =>
+  ({ parameters }) =>
+    parameters.some((parameter) => name.test(parameter.name));
 const sendsBody: Happens = ({ requestBody }) => requestBody !== undefined;
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
@@ -143,9 +147,9 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   incompatible_parameters: everywhere,
   repeated_parameter: everywhere,
   missing_parameter: everywhere,
-  unknown_postal_code: metered,
-  snapshot_unavailable: metered,
-  version_unavailable: metered,
+  unknown_postal_code: takes(/^postal_code$/),
+  snapshot_unavailable: takes(/^snapshot_date/),
+  version_unavailable: (operation) => metered(operation) && !isFile(operation) && !isSql(operation),
   invalid_statement: isSql,
   missing_api_key: withKey,
   invalid_api_key: withKey,
@@ -173,9 +177,13 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
 };
 
 for (const operation of operations.values()) {
-  test(`${operation.id} documents exactly the statuses that can happen`, () => {
+  test(`${operation.id} documents exactly the statuses and the codes of errors that can happen`, () => {
     const rows = Object.entries(errors).map(([code, [status]]) => [code as ErrorCode, status] as const);
     const refused = rows.filter(([code]) => happens[code](operation)).map(([, status]) => status);
+    assert.deepEqual(
+      operation.errorCodes,
+      rows.map(([code]) => code).filter((code) => happens[code](operation)),
+    );
     const answer = resolve<{ headers: object }>(operation.responses[200] as never);
     const answered = [200, ...("ETag" in answer.headers ? [304] : []), ...(isFile(operation) ? [206] : [])];
     assert.deepEqual(

@@ -121,6 +121,8 @@ test("every property of a body is accepted at each edge of its limits, and refus
 const limits: Readonly<Record<string, string>> = {
   "accounts/administration/saved-searches.ts accountSearchesMax":
     "an account has at most 100 saved searches, over HTTP and on pages",
+  "accounts/administration/saved-searches.ts oldSecretMs":
+    "a search is due after a new version, claimed once, and keeps its position",
   "http/context.ts discardedBytesMax": "a form that is too long is refused, and the service lives",
   "http/exports/respond-with-sql.ts bodyBytesMax":
     "a body that is too large, another method, and a key without the scope are refused",
@@ -150,9 +152,11 @@ const limits: Readonly<Record<string, string>> = {
   "http/oauth/state-adapter.ts usedClientMs":
     "a client that is never used is forgotten after a day; one that has tokens, 90 days after the last",
   "http/pipeline.ts bodyBytesMax": "a body of an operation about the account is read up to 8,192 bytes",
+  "http/searches/deliver.ts changesBytesMax":
+    "messages lead from market to market across failures, restarts, a gone receiver and a version that is no longer kept",
   "http/searches/deliver.ts claimMs": "a search is due after a new version, claimed once, and keeps its position",
-  "http/searches/deliver.ts messageChangesMax":
-    "no test: 251 changes between published versions; the campaign overload has them",
+  "http/searches/deliver.ts pageChangesMax":
+    "no test: 1,001 changes between published versions; pages of 256 KiB end before",
   "http/searches/deliver.ts pollMs": "pace",
   "http/searches/deliver.ts responseMs":
     "a request ends at its deadline, whether the look-up, the response or the document does not end",

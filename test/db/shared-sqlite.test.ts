@@ -41,8 +41,10 @@ test("while another process holds the lock, writes fail after 50 ms and the thre
     turns += 1;
   }, 1);
   const outcomes = await Promise.allSettled([
-    ...Array.from({ length: 50 }, () => database.post(insert("one"))),
-    ...Array.from({ length: 50 }, () => database.transaction((transaction) => transaction.run(insert("two")))),
+    ...(await Promise.all(Array.from({ length: 50 }, () => database.post(insert("one"))))),
+    ...(await Promise.all(
+      Array.from({ length: 50 }, () => database.transaction((transaction) => transaction.run(insert("two")))),
+    )),
   ]);
   clearInterval(timer);
   const ms = performance.now() - startedAtMs;
@@ -50,7 +52,7 @@ test("while another process holds the lock, writes fail after 50 ms and the thre
   assert.ok(turns > 0, `${turns} turns of the event loop meanwhile`);
   for (const outcome of outcomes) assert.equal(outcome.status === "rejected" && classifyFault(outcome.reason), "busy");
   assert.equal(await wordsOf(database), "");
-  const waiting = database.post(insert("three"));
+  const waiting = await database.post(insert("three"));
   lock.rollBack();
   assert.equal(await waiting, 1);
   assert.equal(await wordsOf(database), "three");
@@ -93,9 +95,9 @@ test("long reads run in another thread, each on one state of the file, which che
   await database.run(insert("one"));
   const slow = sql`
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000) SELECT count(*) AS n FROM numbers`;
-  const reading = database.reading(async (reader) => {
+  const reading = await database.reading(async (reader) => {
     const before = (await reader.one(sql`SELECT count(*) AS n FROM words`))?.n;
-    const counting = reader.one(slow);
+    const counting = await reader.one(slow);
     for (let n = 0; n < 1200; n += 1) await database.post(insert("more"));
     await counting;
     return [before, (await reader.one(sql`SELECT count(*) AS n FROM words`))?.n];
@@ -103,7 +105,7 @@ test("long reads run in another thread, each on one state of the file, which che
   const counts = await reading;
   assert.deepEqual(counts, [1, 1]);
   assert.equal((await database.one(sql`SELECT count(*) AS n FROM words`))?.n, 1201);
-  const within = database.reading((reader) => reader.reading(wordsOf));
+  const within = await database.reading((reader) => reader.reading(wordsOf));
   assert.match(await within, /^one,more/);
   await assert.rejects(
     database.reading((reader) => reader.all(sql`SELECT * FROM no_table`)),

@@ -12,7 +12,7 @@ import { metricTable } from "../../src/http/service/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life, lifecycleRules } from "../../src/listing/lifecycle-rules.ts";
-import { tools } from "../../src/mcp/tools.ts";
+import { operationsOf, tools } from "../../src/mcp/tools.ts";
 import { qualityChecks } from "../../src/query/quality/checks.ts";
 import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
 import { toolVersions } from "../clients/tools.ts";
@@ -214,7 +214,13 @@ const commandMetrics = (): string =>
 function agentTools(): string {
   return markdownTable(
     ["tool", "operation", "purpose"],
-    tools.map(({ name, id, title }) => [code(name), code(`GET ${operation(id).path}`), title]),
+    tools.map((tool) => [
+      code(tool.name),
+      operationsOf(tool)
+        .map((id) => code(`GET ${operation(id).path}`))
+        .join(", "),
+      tool.title,
+    ]),
   );
 }
 
@@ -227,6 +233,7 @@ function lockedVersion(name: string): string {
 /** The names of client generators. */
 const generatorNames = {
   oapiCodegen: "oapi-codegen",
+  oasdiff: "oasdiff",
   openapiPythonClient: "openapi-python-client",
   openapiGenerator: "OpenAPI Generator",
   schemathesis: "Schemathesis",

@@ -19,7 +19,7 @@ const screenshots: readonly Screenshot[] = [
   {
     name: "explorer-search",
     path: "/shop?inventory_type=used,certified&max_price=40000&value_rating=great,good",
-    height: 860,
+    height: 680,
   },
   { name: "explorer-front", path: "/", height: 760 },
   { name: "explorer-phone", path: "/shop?make=Toyota", width: 390 },

@@ -112,8 +112,7 @@ test("queries and changes of the session's own tables are allowed", async () => 
 
 test("values of every type of the engine can be written in every format", async () => {
   await inSession(async (database) => {
-    // Parquet and Arrow have sums of up to 64 bits.
-    const all = "SELECT * REPLACE (hugeint::VARCHAR AS hugeint) FROM test_all_types()";
+    const all = "FROM test_all_types()";
     for (const format of ["csv", "ndjson", "parquet", "arrow"] as const)
       for (const isExact of format === "ndjson" ? [false, true] : [false]) {
         const written = await database.write(all, { format, isExact });

@@ -157,6 +157,18 @@ test("any DuckDB opens catalog.duckdb without Carquet, and answers as carquet sq
   await assert.rejects(queryCatalog(lake, "FROM snapshot('2027-01-01')"), /expected a day with a snapshot/);
 });
 
+test("the catalog describes every view and every column", async (t) => {
+  const lake = await copyOf(t);
+  const answers = await queryCatalog(
+    lake,
+    "SELECT view_name FROM duckdb_views() WHERE NOT internal AND coalesce(comment, '') = ''",
+    `SELECT table_name, column_name FROM duckdb_columns()
+     WHERE table_name IN (SELECT view_name FROM duckdb_views() WHERE NOT internal) AND coalesce(comment, '') = ''`,
+    "SELECT comment FROM duckdb_columns() WHERE table_name = 'active' AND column_name = 'price_drops'",
+  );
+  assert.deepEqual(JSON.parse(answers), [[], [], [["How often the price has dropped."]]]);
+});
+
 test("a moved lake gets a catalog of its location by the command iceberg and by a publish", async (t) => {
   const lake = await copyOf(t);
   const moved = `${lake}-moved`;

@@ -53,7 +53,7 @@ export async function killServices(
   { lake, engine = "SQLite", kills, clients, chance }: ServiceKillOptions,
 ): Promise<ServiceKillSummary> {
   const accounts = await temporaryAccounts(scope, engine);
-  const customers = await Promise.all(await Promise.all(Array.from({ length: 6 }, () => createCustomer(accounts))));
+  const customers = await Promise.all(Array.from({ length: 6 }, () => createCustomer(accounts)));
   const all: PaidAnswer[] = [];
   let refused = 0;
   for (let kill = 0; kill < kills; kill += 1) {

@@ -10,7 +10,7 @@ export interface DealerHistory {
   readonly collapsedInARow: number;
 }
 
-export interface FeedJudgement {
+export interface DayVerdict {
   readonly verdict: FeedVerdict;
   readonly history: DealerHistory;
 }
@@ -19,7 +19,7 @@ const sizesMax = 7;
 const collapsedMax = 7;
 
 /** Returns the verdict on a delivery of this size, and the updated history. */
-export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): FeedJudgement {
+export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): DayVerdict {
   const sizes = before?.sizes ?? [];
   if (sizes.length === 0 || size >= 0.5 * medianOf(sizes)) {
     const recentSizes = [...sizes, size].slice(-sizesMax);

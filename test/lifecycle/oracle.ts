@@ -5,7 +5,7 @@
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
 import { type OracleClaim, ownersClaim } from "./attribution.ts";
-import { type DealerHistory, type FeedJudgement, type FeedVerdict, judgeFeed } from "./feed-verdict.ts";
+import { type DayVerdict, type DealerHistory, type FeedVerdict, judgeFeed } from "./feed-verdict.ts";
 import { cellText, daysBetween, midnightOf, type Sighting, sightingsOf } from "./sightings.ts";
 
 const silentAfterDays = 7;
@@ -71,7 +71,7 @@ export class LifecycleOracle {
     }
     const delivered = sightingsOf(day, feeds, this.#isFirstDay);
     this.#isFirstDay = false;
-    const judged = new Map<string, FeedJudgement>();
+    const judged = new Map<string, DayVerdict>();
     for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
     for (const [dealer, { history }] of judged) this.#history.set(dealer, history);
 

@@ -5,6 +5,7 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { createAjv } from "../../src/contract/build/compile.ts";
 import { operation } from "../../src/contract/document.ts";
+import { compareVersions, versionsIn } from "../../src/lake/manifest.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { lakeTools, tools } from "../../src/mcp/tools.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -24,6 +25,8 @@ const dealer = "41e7ac92-0f5b-4d38-8c6e-b92d70f1a584";
 const fields = "year,make,model,trim,inventory_type,price,miles,days_on_market,exterior_color,dealer_name,city,state";
 const listing = "ad97e543e226497617a6a94a77a9f61d";
 const vin = "2HKRW2H88NH060064";
+const otherVin = "5UX53GP07T9N56896";
+const [since = ""] = [...(await versionsIn(lake))].sort(compareVersions);
 
 /** A call of each tool, the request that has the same answer, and its price. */
 const cases: readonly (readonly [tool: string, args: Record<string, unknown>, path: string, micros: number])[] = [
@@ -68,12 +71,34 @@ const cases: readonly (readonly [tool: string, args: Record<string, unknown>, pa
     `/v1/dealers/${dealer}/listings?limit=3&fields=price`,
     3_000,
   ],
+  [
+    "group_listings",
+    { group_by: ["make", "state"], metric: ["price.median"], limit: 3 },
+    "/v1/groups?group_by=make,state&metric=price.median&limit=3",
+    3_000,
+  ],
+  ["look_up_vin", { vin, report: "evidence" }, `/v1/vins/${vin}/evidence`, 10_000],
+  ["look_up_vin", { vin, report: "dealer_fit" }, `/v1/vins/${vin}/dealer-fit`, 10_000],
+  [
+    "value_vehicle",
+    { report: "depreciation", make: "Toyota", model: "Camry" },
+    "/v1/depreciation?make=Toyota&model=Camry",
+    10_000,
+  ],
+  [
+    "value_vehicle",
+    { report: "valuations", vin: `${vin},${otherVin}` },
+    `/v1/valuations?vin=${vin},${otherVin}`,
+    10_000,
+  ],
+  ["dealer_inventory", { dealer_id: dealer, report: "model_fit" }, `/v1/dealers/${dealer}/fit`, 10_000],
+  ["list_changes", { since, limit: 3, fields: ["price"] }, `/v1/changes?since=${since}&limit=3&fields=price`, 5_000],
   ["get_usage", { metering_class: ["dealer_lookup"] }, "/v1/usage?metering_class=dealer_lookup", 0],
 ];
 
-/** Tools have no parameter for a cursor. */
+/** Tools have no parameter for a cursor, unless their pages have no offset. */
 function withoutCursor(body: unknown): unknown {
-  if (!isObject(body) || !isObject(body.pagination)) return body;
+  if (!isObject(body) || !isObject(body.pagination) || body.pagination.offset === undefined) return body;
   const { next_cursor: _, ...pagination } = body.pagination;
   return { ...body, pagination };
 }
@@ -146,14 +171,16 @@ test("the schemas of tools are valid, and so are calls and results by them", asy
 
 describe("what schemas leave out is one call away", () => {
   test("every parameter of every tool is described, and nothing else", async () => {
-    for (const { name, id } of lakeTools) {
+    for (const { name, id, reports } of lakeTools) {
       const { text, isError, characters } = await local.call("describe_parameters", { tool: name });
       assert.ok(!isError && characters < 20_000, text);
       const described = text.split("\n").map((line) => /^(\w+) \(/.exec(line)?.[1]);
-      const { parameters } = operation(id);
+      const expected = [id, ...Object.values(reports)].flatMap((one) =>
+        operation(one).parameters.map(({ name }) => name),
+      );
       assert.deepEqual(
         described,
-        parameters.map((parameter) => parameter.name).filter((parameter) => !["format", "csv_raw"].includes(parameter)),
+        [...new Set(expected)].filter((parameter) => !["format", "csv_raw"].includes(parameter)),
       );
     }
     const { text } = await local.call("describe_parameters", { tool: "trends", names: ["exclude_make"] });
@@ -165,7 +192,7 @@ describe("what schemas leave out is one call away", () => {
     );
   });
 
-  const filtered = `/v1/listings?exclude_make=Ford,Kia&max_msrp=90000&limit=5&fields=${fields},distance_miles`;
+  const filtered = `/v1/listings?exclude_make=Ford,Kia&max_msrp=90000&limit=5&fields=${fields},distance_miles,msrp`;
   const forms = [
     "exclude_make=Ford,Kia&max_msrp=90000&limit=5",
     "?exclude_make=Ford&exclude_make=Kia&max_msrp=90000&limit=5",
@@ -340,4 +367,30 @@ describe("a refused call says what to change", () => {
       'No listing has ever had model "qqqqqq".',
     ]);
   });
+});
+
+test("rows show the numbers that they are sorted or filtered by", async () => {
+  const cases: readonly (readonly [args: Record<string, unknown>, fields: readonly string[]])[] = [
+    [{ sort: "-price_drop", min_price_drop: 1 }, ["price_drop"]],
+    [{ sort: "value", value_rating: ["great"] }, ["price_to_value", "value_rating"]],
+    [{ filters: "sort=discount&max_all_in_price=90000" }, ["discount_from_msrp", "all_in_price"]],
+    [{ max_msrp: 90_000, min_price_drop_percent: 0 }, ["msrp", "price_drop_percent"]],
+    [{ sort: "value", fields: ["price"] }, []],
+  ];
+  for (const [args, expected] of cases) {
+    const { body, text } = await agent.call("search_listings", { limit: 1, ...args });
+    assert.ok(Array.isArray(body.data), text);
+    const shown = Object.keys(Object(body.data[0]));
+    const added = shown.filter((name) => !["id", "vin", "distance_miles", ...fields.split(",")].includes(name));
+    if (body.data.length > 0) assert.deepEqual(added.sort(), [...expected].sort(), JSON.stringify(args));
+  }
+});
+
+test("a report that a tool does not have, and a second facet of a metric, are refused with the way out", async () => {
+  const { text } = await agent.call("look_up_vin", { vin, report: "history" });
+  assert.match(text, /^invalid_parameter_value: .* for report: expected one of evidence, dealer_fit\./);
+  const { text: alone } = await agent.call("get_listing", { listing_id: listing, report: "evidence" });
+  assert.match(alone, /Unknown query parameter report/);
+  const facets = await agent.call("market_statistics", { facets: ["make", "state"] });
+  assert.match(facets.text, /exactly one categorical facet, not 2; .*group_listings/);
 });

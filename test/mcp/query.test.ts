@@ -1,9 +1,11 @@
 /** The tool `query` of an agent on the machine of the lake. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { spawnAgent } from "../support/agents.ts";
+import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { createCustomer } from "../support/accounts.ts";
+import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { skipInShortRun } from "../support/extent.ts";
-import { sampleService } from "../support/http/service.ts";
+import { sampleService, startService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake, client: service } = await sampleService();
@@ -62,4 +64,27 @@ test("a statement that is invalid, or reads another file, is refused with what w
     assert.equal(isError, true, text);
     assert.match(text, message);
   }
+});
+
+test("a key with the scope sql.read queries over HTTP, and is charged as for the operation", async (t) => {
+  const served = await startService(t, lake, { mountSite: mountAgents, exports: { sqlDeadlineMs: 30_000 } });
+  const agent = await connectAgent(t, served.url, served.customer.bearer);
+  const listed = async ({ client }: Agent) => (await client.listTools()).tools.map(({ name }) => name);
+  assert.ok((await listed(agent)).includes("query"));
+  const sql = "SELECT make, count(*) AS listings FROM active WHERE make = $make GROUP BY make";
+  const { body, text, isError, usage } = await agent.call("query", { sql, params: { make: "Toyota" } });
+  assert.equal(isError, false, text);
+  assert.deepEqual(body, (await query(sql, { make: "Toyota" })).body);
+  const balance = await (await fetch(`${served.url}/v1/usage`, { headers: served.customer.bearer })).json();
+  assert.deepEqual([usage?.usage_class, usage?.charged_micros], ["sql_statement", balance.totals.charged_micros]);
+  const long = await agent.call("query", { sql: "SELECT range AS n, repeat('x', 100) AS t FROM range(100000)" });
+  assert.ok(long.characters < 20_000);
+  assert.equal(Object(long.body.meta).rows, 100_000);
+  assert.match((await agent.call("query", { sql: "SELECT pirce FROM active" })).text, /^invalid_statement: .*"pirce"/);
+  assert.match((await agent.call("query", { sql: "SELECT $id", params: { id: 2 ** 60 } })).text, /for params\.id/);
+
+  const { bearer } = await createCustomer(served.accounts, { scopes: ["inventory.read"] });
+  const other = await connectAgent(t, served.url, bearer);
+  assert.equal((await listed(other)).includes("query"), false);
+  assert.match((await other.call("query", { sql: "SELECT 1" })).text, /^missing_scope: .*sql\.read/);
 });

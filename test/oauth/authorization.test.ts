@@ -9,7 +9,7 @@ import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { sql } from "../../src/db/sql.ts";
 import { accessTokenSeconds, refreshTokenSeconds } from "../../src/http/oauth/provider.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
-import { inAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import {
@@ -273,15 +273,18 @@ describe("tokens", () => {
       `carquet-session=${await service.sessions.create(accountId)}`;
     const cookie = await sessionOf(customer.accountId);
     const page = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
-    assert.ok(page.includes("Disconnected (OAuth)") && page.includes(`/account/agents/${keyId}/disconnect`));
-    const keys = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
-    assert.ok(!keys.includes(`/account/keys/${keyId}/revoke`));
+    const path = `/account/keys/${keyId}/revoke`;
+    assert.ok(page.includes("Disconnected (OAuth)") && page.includes(`href="${path}">Disconnect<`));
     assert.notEqual(await statusOf(tokens.access_token), 401);
-    const form = { csrf_token: csrfTokenIn(page.includes("csrf_token") ? page : keys) };
-    const sent = await sendForm(url, `/account/agents/${keyId}/disconnect`, form, { cookie });
+    const form = { csrf_token: csrfTokenIn(page) };
+    const other = await sessionOf((await createCustomer(service.accounts)).accountId);
+    const otherForm = {
+      csrf_token: csrfTokenIn(await (await fetch(`${url}/account`, { headers: { Cookie: other } })).text()),
+    };
+    assert.equal((await sendForm(url, path, otherForm, { cookie: other })).status, 404);
+    const sent = await sendForm(url, path, form, { cookie });
     assert.equal(sent.headers.get("Location"), "/account?changed=disconnected");
     await eventually("the token is refused", () => isRefused(tokens.access_token), 1500);
     assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
-    assert.equal((await sendForm(url, `/account/agents/${customer.keyId}/disconnect`, form, { cookie })).status, 404);
   });
 });

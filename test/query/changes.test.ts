@@ -117,9 +117,25 @@ test("the changes between two versions are those of the definition, and applied 
     assert.deepEqual(summary(found), expectedChanges(before, after, none), message);
     assert.deepEqual(found, found.toSorted(inOrderOfFeed), message);
     for (const { kind } of found) kinds.add(kind);
+    assertNamed(found, before, message);
   }
   assert.deepEqual([...kinds].sort(), ["changed", "ended", "missing", "new", "price", "removed", "returned", "sold"]);
 });
+
+/** What stays the same while a listing is missing. */
+const namingFields = ["id", "vin", "year", "make", "model", "trim", "dealer_id", "listed_at"] as const;
+
+/** Checks that each change has the last known row: of listings that have left, what names it is that of the older version; all of it, if it was removed. */
+function assertNamed(found: readonly ListingChange[], before: VersionMarket, message: string): void {
+  for (const { id, kind, state, listing } of found) {
+    const row = listing ?? assert.fail(`${message}: ${kind} ${id} without a listing`);
+    const older = before.rows.get(id) as Readonly<Record<string, unknown>> | undefined;
+    if (older === undefined || state === "active" || state === "sold") continue;
+    assert.equal(row.status, older.status, message);
+    const names = kind === "removed" ? Object.keys(older) : namingFields;
+    for (const name of names) assert.deepEqual(row[name as "id"], older[name], `${message}: ${kind} ${id} ${name}`);
+  }
+}
 
 const inOrderOfFeed = (one: ListingChange, other: ListingChange): number =>
   `${one.day} ${one.id}` < `${other.day} ${other.id}` ? -1 : 1;

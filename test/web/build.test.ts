@@ -79,7 +79,7 @@ for (const { object, path, method } of documentedOperations(document)) {
 
 test("everyone sees the docs, which allow no inline code and no other host", async () => {
   assert.equal(usdOfClass.size, 24);
-  for (const path of ["/docs", "/docs/search-listings", "/docs/guides/api", "/docs/search?q=vin"]) {
+  for (const path of ["/docs", "/docs/search-listings", "/docs/guides/api"]) {
     const answer = await get(path);
     assert.equal(answer.status, 200, path);
     const policy = answer.headers.get("Content-Security-Policy") ?? "";
@@ -152,7 +152,7 @@ test("code in every language calls methods that the clients have and tools that 
   const missing = [...named].filter((one) => !tools.some(({ id, name }) => `${id} ${name}` === one));
   assert.deepEqual(missing, []);
   assert.deepEqual(Object.keys(toolNames).toSorted(), [...new Set(tools.map(({ id }) => id))].toSorted());
-  const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet/client.py"].map(
+  const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet_client/client.py"].map(
     projectText,
   );
   for (const [method] of Object.values(clientMethods)) {

@@ -183,7 +183,6 @@ test("each destructive form is reached through a page that asks", async () => {
   const account = `/operate/accounts/${other.accountId}`;
   for (const [path, link] of [
     ["/account", /\/account\/keys\/\w+\/revoke/],
-    ["/account", /\/account\/agents\/\w+\/disconnect/],
     ["/account", /\/account\/searches\/[\w-]+\/delete/],
     [account, new RegExp(`${account}/accounts-status`)],
     [account, new RegExp(`${account}/accounts-operator`)],

@@ -213,6 +213,13 @@ export class CarquetClient {
     );
   }
 
+  /** Replaces the secret of a saved search; for 24 hours, messages have a signature with the old one too. */
+  async rotateSearchSecret(search_id: string, options: RequestOptions = {}) {
+    return bodyOf(
+      await this.http.POST("/v1/searches/{search_id}/rotate", { params: { path: { search_id } }, ...options }),
+    );
+  }
+
   async deleteSearch(search_id: string, options: RequestOptions = {}) {
     return bodyOf(await this.http.DELETE("/v1/searches/{search_id}", { params: { path: { search_id } }, ...options }));
   }

@@ -40,7 +40,14 @@ import {
   requestsIn,
   usdFrom,
 } from "./change-fields.ts";
-import { createSearch, deleteSearch, type NewSearch, type OfSearch, resumeSearch } from "./saved-searches.ts";
+import {
+  createSearch,
+  deleteSearch,
+  type NewSearch,
+  type OfSearch,
+  resumeSearch,
+  rotateSecret,
+} from "./saved-searches.ts";
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
@@ -285,6 +292,10 @@ export const changes = {
   ),
   "searches resume": defineChange(
     (database, search: OfSearch, atMs) => resumeSearch(database, search, atMs),
+    ({ accountId, searchId }) => ({ accountId, details: searchId }),
+  ),
+  "searches rotate": defineChange(
+    (database, search: OfSearch, atMs) => rotateSecret(database, search, atMs),
     ({ accountId, searchId }) => ({ accountId, details: searchId }),
   ),
   "credits add": declare(

@@ -20,6 +20,8 @@ export interface MessagePosition {
   readonly target: string | null;
   /** The cursor of the next page; null for the first. */
   readonly cursor: string | null;
+  /** How many changes of that page have been delivered. */
+  readonly sent: number;
 }
 
 export interface SavedSearch extends MessagePosition {
@@ -34,6 +36,9 @@ export interface SavedSearch extends MessagePosition {
   readonly url: string | null;
   /** `whsec_` and 32 bytes in Base64. */
   readonly secret: string;
+  /** The secret before it, which signs too until a time. */
+  readonly oldSecret: string | null;
+  readonly oldUntilMs: number;
   readonly createdAtMs: number;
   /** Why messages stopped; null while they go on. */
   readonly stopped: string | null;
@@ -58,12 +63,13 @@ export async function createSearch(
   if ((await listSearches(database, accountId)).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
   const searchId = randomUUID();
-  const secret = `whsec_${randomBytes(32).toString("base64")}`;
   await database.run(sql`
     INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
-    VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${secret}, ${atMs}, ${since}, ${atMs})`);
+    VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${newSecret()}, ${atMs}, ${since}, ${atMs})`);
   return requireSearch(database, { accountId, searchId });
 }
+
+const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
 /** Names a search of an account. */
 export interface OfSearch {
@@ -98,6 +104,27 @@ export async function resumeSearch(
     WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
   return requireSearch(database, { accountId, searchId });
 }
+
+/** How long a secret that has been replaced signs and opens the feed. */
+const oldSecretMs = 24 * 3600 * 1000;
+
+/** Replaces the secret of a search. Throws a UserError if the account has no such search. */
+export async function rotateSecret(
+  database: SqlDatabase,
+  { accountId, searchId }: OfSearch,
+  atMs: number,
+): Promise<SavedSearch> {
+  await database.run(sql`
+    UPDATE saved_searches SET old_secret = secret, old_until_ms = ${atMs + oldSecretMs}, secret = ${newSecret()}
+    WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
+  return requireSearch(database, { accountId, searchId });
+}
+
+/** Returns the secrets that are valid at a time, the newest first. */
+export const secretsOf = (
+  { secret, oldSecret, oldUntilMs }: Pick<SavedSearch, "secret" | "oldSecret" | "oldUntilMs">,
+  atMs: number,
+): readonly string[] => [secret, ...(oldSecret === null || atMs >= oldUntilMs ? [] : [oldSecret])];
 
 /** Returns the searches with a webhook that is to receive the changes up to a version now. */
 export const dueSearches = (
@@ -141,11 +168,12 @@ export interface AttemptRecord
 
 /** Records an attempt, unless the search has been deleted. */
 export async function recordAttempt(database: SqlDatabase, record: AttemptRecord): Promise<void> {
-  const { searchId, since, target, cursor, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } = record;
+  const { searchId, since, target, cursor, sent, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } =
+    record;
   await database.run(sql`
     UPDATE saved_searches
-    SET    since = ${since}, target = ${target}, page_cursor = ${cursor}, stopped = ${stopped}, attempts = ${attempts},
-           next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
+    SET    since = ${since}, target = ${target}, page_cursor = ${cursor}, page_sent = ${sent}, stopped = ${stopped},
+           attempts = ${attempts}, next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
     WHERE  search_id = ${searchId}`);
 }
 
@@ -168,10 +196,13 @@ const searchesWhere = async (database: SqlDatabase, condition: Sql): Promise<rea
       query: textIn(row, "query"),
       url: textOrNullIn(row, "url"),
       secret: textIn(row, "secret"),
+      oldSecret: textOrNullIn(row, "old_secret"),
+      oldUntilMs: integerIn(row, "old_until_ms"),
       createdAtMs: integerIn(row, "created_at_ms"),
       since: textIn(row, "since"),
       target: textOrNullIn(row, "target"),
       cursor: textOrNullIn(row, "page_cursor"),
+      sent: integerIn(row, "page_sent"),
       stopped: textOrNullIn(row, "stopped"),
       attempts: integerIn(row, "attempts"),
       nextAtMs: integerIn(row, "next_at_ms"),

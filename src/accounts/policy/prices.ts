@@ -53,7 +53,13 @@ function uuidOf(priceList: object): string {
 export type MeteredId = Exclude<OperationId, AccountOperationId | "getDocument">;
 
 /** The operations about the calling account, which are never charged. */
-export type AccountOperationId = "getUsage" | "listSearches" | "createSearch" | "deleteSearch" | "resumeSearch";
+export type AccountOperationId =
+  | "getUsage"
+  | "listSearches"
+  | "createSearch"
+  | "deleteSearch"
+  | "resumeSearch"
+  | "rotateSearchSecret";
 
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses: readonly UsageClass[] = [

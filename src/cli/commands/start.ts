@@ -125,12 +125,15 @@ export interface DemoAccess {
   readonly linkSecret: string;
 }
 
-/** Returns access to the demo account; creates the file, the account and its credit as needed. */
+/** Returns access to the demo account, which is an operator; creates the file, the account and its credit as needed. */
 export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess> {
   return withNewAccountsFile(path, async (database) => {
-    const account = (await listAccounts(database, monthOf(atMs))).find((known) => known.email === email);
+    const accounts = await listAccounts(database, monthOf(atMs));
+    const account = accounts.find((known) => known.email === email);
     const accountId = account?.accountId ?? (await createAccount(database, { email, tier, atMs }));
-    if (account !== undefined && account.tier !== tier) await changeAccount(database, accountId, { tier });
+    // Beside other accounts it stays what it was: who operates them is theirs to decide.
+    const isAlone = accounts.every((known) => known === account);
+    await changeAccount(database, accountId, isAlone ? { tier, isOperator: true } : { tier });
     if ((await getAccount(database, accountId, monthOf(atMs))).balanceMicros < creditMicros / 5)
       await addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
     const printedKeys = (await listKeys(database, accountId)).filter(

@@ -23,8 +23,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ["src/contract/generated/mapping.gen.js", fileValidator("mapping")],
     ["src/contract/generated/sources.gen.js", fileValidator("sources", { verbose: true })],
     ["clients/typescript/src/operations.gen.ts", clientModule(document)],
-    ["clients/python/src/carquet/models.py", pythonModels(document)],
-    ["clients/python/src/carquet/operations.py", pythonOperations(document)],
+    ["clients/python/src/carquet_client/models.py", pythonModels(document)],
+    ["clients/python/src/carquet_client/operations.py", pythonOperations(document)],
   ]);
 }
 

@@ -86,14 +86,14 @@ function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedE
   context.set("X-Total-Count", String(total));
 }
 
-/** Opens a file or a part of it as a body. Closes the connection if it cannot be read, so that the response does not look complete. */
+/** Opens a file or a part of it as a body. Closes the connection if it cannot be read, so that the response does not look complete; a reader may stop. */
 export function openContent(
   { res }: RequestContext,
   path: string,
   part: { readonly start?: number; readonly end?: number } = {},
 ): ReadStream {
   const content = createReadStream(path, { ...part, highWaterMark: 2 ** 18 });
-  content.once("error", () => res.destroy());
+  content.once("error", ({ name }) => name !== "AbortError" && res.destroy());
   // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
   res.setMaxListeners(20);
   return content;

@@ -7,23 +7,33 @@ import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
-import type { AttemptRecord, MessagePosition, SavedSearch } from "../../accounts/administration/saved-searches.ts";
+import {
+  type AttemptRecord,
+  type MessagePosition,
+  type SavedSearch,
+  secretsOf,
+} from "../../accounts/administration/saved-searches.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { hostOf, isPublicAddress } from "../../base/addresses.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
+import type { AnswerOf } from "../../contract/types.ts";
 import { AccountSlots } from "../../db/account-slots.ts";
 import { compareVersions } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
+import { publishedAtMs } from "../../serving/kept-versions.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import { type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
 
 /** The pauses before a message is posted again; after the last one, messages of the search stop. */
 const retryDelaysMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000] as const;
 
-/** Changes of a message. */
-const messageChangesMax = 250;
+/** Changes of a page, which is charged once and posted in several messages. */
+const pageChangesMax = 1_000;
+
+/** The most bytes of the changes of a message, which stays below 20 KB; a larger change is a message alone. */
+const changesBytesMax = 19_400;
 
 /** How long other services leave a search alone that one has claimed: longer than a page and its message take. */
 const claimMs = 60_000;
@@ -94,12 +104,13 @@ export function startMessages(services: MessageServices): () => Promise<void> {
 /** Delivers message after message, until the receiver has reached the published version, or one fails. */
 async function deliver({ searchId }: SavedSearch, services: MessageServices, signal: AbortSignal): Promise<void> {
   const { administration } = services.accounts;
+  const readPage = pageReader(services, signal);
   for (;;) {
     const atMs = services.clock.wallMs();
     const version = await publishedVersion(services);
     const search = await administration.call("claimSearch", { searchId, version, atMs, untilMs: atMs + claimMs });
     if (search === null) return;
-    const attempt = await attemptNext(search, services, signal).catch(async (thrown: unknown) => {
+    const attempt = await attemptNext(search, readPage, services, signal).catch(async (thrown: unknown) => {
       // Interrupted: another service, or this one after its restart, repeats the message at once.
       if (signal.aborted) await administration.call("recordAttempt", { ...search, nextAtMs: atMs });
       throw thrown;
@@ -112,6 +123,7 @@ async function deliver({ searchId }: SavedSearch, services: MessageServices, sig
 /** Computes and posts the next message of a search. Returns the record of that. */
 async function attemptNext(
   search: SavedSearch,
+  readPage: ReadPage,
   services: MessageServices,
   signal: AbortSignal,
 ): Promise<AttemptRecord> {
@@ -120,11 +132,11 @@ async function attemptNext(
   if (url === null || target === null) throw new TypeError(`Search ${search.searchId} is not due: expected a claim.`);
   const position = { ...search, target };
   try {
-    const { message, next } = await nextMessage(position, services, signal);
+    const { message, next } = await nextMessage(position, readPage, services);
     const reached = { ...search, ...next, attempts: 0, nextAtMs: atMs };
     if (message === undefined) return reached;
     const options = { ...services.webhooks, atMs, signal };
-    const sent = await postMessage({ url, secret: search.secret }, message, options);
+    const sent = await postMessage({ url, secrets: secretsOf(search, atMs) }, message, options);
     logOutcome(search, message, { sent, logger: services.logger });
     const last = { lastAtMs: atMs, lastOutcome: sent.outcome };
     if (sent.isDelivered) return { ...reached, ...last, messages: search.messages + 1 };
@@ -159,35 +171,80 @@ type Position = SavedSearch & { readonly target: string };
 const messageId = (...parts: readonly (string | null)[]): string =>
   `msg_${createHash("sha256").update(parts.join(" ")).digest("base64url")}`;
 
-/** Reads the next page of changes, charged to the key of the search, once for all attempts of a day. */
-async function nextMessage(search: Position, services: MessageServices, signal: AbortSignal): Promise<NextMessage> {
-  const { searchId: search_id, name, keyId, since, target, cursor } = search;
-  const id = messageId(search_id, since, target, cursor);
-  const identity = await services.accounts.identityOfKey(keyId);
-  const caller = {
-    identity,
-    signal,
-    idempotencyKey: id,
-    arrivedAtMs: performance.now(),
-    parentRequestId: search_id,
-    log: services.logger,
-  };
-  const page = cursor === null ? `data_version=${target}` : `cursor=${cursor}`;
-  const querystring = `${changesQuery(search)}&limit=${messageChangesMax}&${page}`;
-  try {
+/** A page of changes, and when the version that they lead to was published. */
+interface ChangesPage extends Pick<AnswerOf<"listChanges">, "data" | "pagination" | "meta"> {
+  readonly publishedAtMs: number;
+}
+
+type ReadPage = (search: Position) => Promise<ChangesPage>;
+
+/** Returns a function that reads the page of a position, charged to the key of the search, once for all attempts of a day. Messages of one page follow each other. */
+function pageReader(services: MessageServices, signal: AbortSignal): ReadPage {
+  let last: { readonly id: string; readonly page: ChangesPage } | undefined;
+  return async (search) => {
+    const { searchId, keyId, since, target, cursor } = search;
+    const id = messageId(searchId, since, target, cursor);
+    if (last?.id === id) return last.page;
+    const caller = {
+      identity: await services.accounts.identityOfKey(keyId),
+      signal,
+      idempotencyKey: id,
+      arrivedAtMs: performance.now(),
+      parentRequestId: searchId,
+      log: services.logger,
+    };
+    const position = cursor === null ? `data_version=${target}` : `cursor=${cursor}`;
+    const querystring = `${changesQuery(search)}&limit=${pageChangesMax}&${position}`;
     const request = { id: "listChanges", path: "/v1/changes", querystring } as const;
-    const { data: changes, pagination, meta } = (await services.callOperation(caller, request)).body;
-    const is_last = pagination.next_cursor === null;
+    const { body } = await services.callOperation(caller, request);
+    const page = { ...body, publishedAtMs: await publishedAt(services, target) };
+    last = { id, page };
+    return page;
+  };
+}
+
+const publishedAt = ({ current }: MessageServices, version: string): Promise<number> =>
+  current.use(({ folder }) => publishedAtMs(folder, version));
+
+/** Returns how many changes fit into a message: at least one of any. */
+function fittingChanges(changes: ChangesPage["data"]): number {
+  let bytes = 0;
+  const tooMany = changes.findIndex((change) => {
+    bytes += Buffer.byteLength(JSON.stringify(change)) + 1;
+    return bytes > changesBytesMax;
+  });
+  return tooMany === -1 ? changes.length : Math.max(1, tooMany);
+}
+
+/** Returns the changes that follow those which have been delivered, in a message. */
+async function nextMessage(search: Position, readPage: ReadPage, services: MessageServices): Promise<NextMessage> {
+  const { searchId: search_id, name, since, target, cursor, sent } = search;
+  try {
+    const { data: page, pagination, meta, publishedAtMs: atMs } = await readPage(search);
+    const end = sent + fittingChanges(page.slice(sent));
     const after = pagination.next_cursor;
-    const next = is_last ? { since: target, target: null, cursor: null } : { since, target, cursor: after };
-    const data = { search_id, name, since, version: target, as_of: meta.as_of, is_last, changes };
-    return { next, message: changes.length === 0 ? undefined : { id, type: "search.changed", data } };
+    const is_last = end === page.length && after === null;
+    const reached =
+      end < page.length ? { since, target, cursor, sent: end } : { since, target, cursor: after, sent: 0 };
+    const next = is_last ? { since: target, target: null, cursor: null, sent: 0 } : reached;
+    const data = {
+      search_id,
+      name,
+      since,
+      version: target,
+      as_of: meta.as_of,
+      is_last,
+      changes: page.slice(sent, end),
+    };
+    const id = messageId(search_id, since, target, cursor, String(sent));
+    return { next, message: page.length === 0 ? undefined : { id, type: "search.changed", atMs, data } };
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || thrown.code !== "version_unavailable") throw thrown;
     const version = await publishedVersion(services);
     const data = { search_id, name, since, version };
-    const reset = { id: messageId(search_id, since, version, "reset"), type: "search.reset", data } as const;
-    return { next: { since: version, target: null, cursor: null }, message: reset };
+    const id = messageId(search_id, since, version, "reset");
+    const reset = { id, type: "search.reset", atMs: await publishedAt(services, version), data } as const;
+    return { next: { since: version, target: null, cursor: null, sent: 0 }, message: reset };
   }
 }
 
@@ -213,6 +270,8 @@ interface WebhookMessage {
   /** The same for each repetition. */
   readonly id: string;
   readonly type: "search.changed" | "search.reset";
+  /** When the version that it leads to was published. */
+  readonly atMs: number;
   readonly data: object;
 }
 
@@ -228,8 +287,8 @@ export interface Outcome {
 /** Where a message goes, and what signs it. */
 interface Receiver {
   readonly url: string;
-  /** `whsec_` and Base64. */
-  readonly secret: string;
+  /** Each `whsec_` and Base64. */
+  readonly secrets: readonly string[];
 }
 
 export interface WebhookOptions extends PublicRequestOptions {
@@ -252,18 +311,18 @@ export function webhookFault(text: string, { arePrivateAllowed }: WebhookOptions
 
 /** Posts a message. Throws only if `signal` aborts. */
 export async function postMessage(
-  { url, secret }: Receiver,
-  { id, type, data }: WebhookMessage,
+  { url, secrets }: Receiver,
+  { id, type, atMs: eventAtMs, data }: WebhookMessage,
   { atMs, signal, ...options }: WebhookOptions & { readonly atMs: number; readonly signal: AbortSignal },
 ): Promise<Outcome> {
-  const body = JSON.stringify({ type, timestamp: new Date(atMs).toISOString(), data });
+  const body = JSON.stringify({ type, timestamp: new Date(eventAtMs).toISOString(), data });
   const seconds = Math.floor(atMs / 1000);
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": "Carquet",
     "webhook-id": id,
     "webhook-timestamp": String(seconds),
-    "webhook-signature": `v1,${signatureOf(`${id}.${seconds}.${body}`, secret)}`,
+    "webhook-signature": secrets.map((secret) => `v1,${signatureOf(`${id}.${seconds}.${body}`, secret)}`).join(" "),
     "Content-Length": String(Buffer.byteLength(body)),
   };
   const allowed = options.arePrivateAllowed ? { ...options, isAllowed: () => true } : options;

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Row } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import type { Column } from "../../contract/tables.ts";
 import {
   type DatabaseOptions,
   DuckDatabase,
@@ -25,7 +26,7 @@ import type { Manifest } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
-import { type ResultForm, resultColumns, storedResult } from "./result-columns.ts";
+import { overflowing, type ResultForm, resultColumns, storedResult } from "./result-columns.ts";
 import {
   checkExplained,
   checkStatement,
@@ -69,7 +70,7 @@ export class AnalystDatabase {
     let result: QueryResult = { columns: [], rows: [] };
     for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])]) {
       result = { columns: [], rows: [] };
-      await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
+      await this.prepare(await this.textOf(statement), async (prepared) => {
         const ran = await this.start(prepared);
         if (hasResult(prepared.kind)) result = ran;
       });
@@ -90,7 +91,7 @@ export class AnalystDatabase {
    * statement is invalid or refused, or its rows are too many.
    */
   async write(statement: string, form: ResultForm): Promise<WrittenResult | undefined> {
-    const text = withVariables(statement, this.parameters);
+    const text = await this.textOf(statement);
     let write: (() => Promise<WrittenResult>) | undefined;
     await this.prepare(text, async (prepared) => {
       if (!hasResult(prepared.kind)) {
@@ -99,26 +100,47 @@ export class AnalystDatabase {
       }
       const isQuery = prepared.kind === "SELECT" && !/^pragma\b/i.test(withoutLeadingComments(text));
       const query = isQuery ? new Sql([text], []) : await this.heldRows(prepared);
-      const { columns } = prepared;
-      const table = { format: form.format, columns: resultColumns(columns), metadata: {}, lineEnd: "\n" } as const;
-      const path = join(this.folder, "result");
-      rmSync(path, { force: true });
-      const writer = new FileWriter({ ...table, path }, (statement) => this.session.rows(statement));
-      const rows = await writer.add(true, (statementOf) =>
-        this.copy(statementOf(selectResult(query, columns, form, this.rowsMax))),
-      );
-      if (this.rowsMax !== undefined && rows > this.rowsMax)
-        throw new UserError(`Too many rows: expected at most ${this.rowsMax}. Add a LIMIT, or aggregate.`);
-      write = async () => {
-        await writer.finish();
-        return { path, columns: table.columns.map(({ name }) => name), rows };
-      };
+      write = await this.copyResult(query, prepared.columns, form);
     });
     return write?.();
   }
 
   interrupt(): void {
     this.session.interrupt();
+  }
+
+  /** Writes the rows of a query; returns what completes their file. Runs the query again for integers beyond 64 bits, which become doubles. */
+  private async copyResult(
+    query: Sql,
+    columns: readonly ResultColumn[],
+    form: ResultForm,
+    doubles: ReadonlySet<number> = new Set(),
+  ): Promise<() => Promise<WrittenResult>> {
+    const stored = resultColumns(columns, doubles);
+    const path = join(this.folder, "result");
+    rmSync(path, { force: true });
+    const table = { path, format: form.format, columns: stored, metadata: {}, lineEnd: "\n" } as const;
+    const writer = new FileWriter(table, (statement) => this.session.rows(statement));
+    let rows: number;
+    try {
+      const select = selectResult(query, { columns, stored }, form, this.rowsMax);
+      rows = await writer.add(true, (statementOf) => this.copy(statementOf(select)));
+    } catch (thrown) {
+      const wider = overflowing(messageOf(thrown), columns).filter((index) => !doubles.has(index));
+      if (wider.length === 0) throw thrown;
+      return this.copyResult(query, columns, form, new Set([...doubles, ...wider]));
+    }
+    if (this.rowsMax !== undefined && rows > this.rowsMax)
+      throw new UserError(`Too many rows: expected at most ${this.rowsMax}. Add a LIMIT, or aggregate.`);
+    return async () => {
+      await writer.finish();
+      return { path, columns: stored.map(({ name }) => name), rows };
+    };
+  }
+
+  private async textOf(statement: string): Promise<string> {
+    const text = withVariables(statement, this.parameters);
+    return /\bdesc/i.test(text) ? (await import("./view-comments.ts")).withComments(text) : text;
   }
 
   private start(prepared: PreparedStatement): Promise<QueryResult> {
@@ -171,19 +193,17 @@ export class AnalystDatabase {
 /** Returns a query for the stored values of a result, of one row more than it may have. */
 function selectResult(
   query: Sql,
-  columns: readonly ResultColumn[],
+  { columns, stored }: { readonly columns: readonly ResultColumn[]; readonly stored: readonly Column[] },
   form: ResultForm,
   rowsMax: number | undefined,
 ): Sql {
-  const names = resultColumns(columns).map(({ name }) => name);
-  const values = columns.map(({ type }, index) => {
-    const position = ident(`c${index}`);
-    const name = form.format === "csv" && form.isRaw === false ? escapeFormula(names[index] ?? "") : names[index];
-    return sql`${storedResult(form, position, type)} AS ${ident(name ?? "")}`;
+  const positions = columns.map((_, index) => ident(`c${index}`));
+  const values = stored.map(({ name, type }, index) => {
+    const value = storedResult(form, positions[index] ?? sql`NULL`, columns[index]?.type ?? "", type);
+    return sql`${value} AS ${ident(form.format === "csv" && form.isRaw === false ? escapeFormula(name) : name)}`;
   });
-  const positions = joinSql(columns.map((_, index) => ident(`c${index}`)));
   const limit = rowsMax === undefined ? sql`` : sql`LIMIT ${integerLiteral(rowsMax + 1)}`;
-  return sql`SELECT ${joinSql(values)} FROM (${query}\n) AS result(${positions}) ${limit}`;
+  return sql`SELECT ${joinSql(values)} FROM (${query}\n) AS result(${joinSql(positions)}) ${limit}`;
 }
 
 export interface AnalystOptions extends DatabaseOptions {

@@ -4,10 +4,11 @@
  */
 import { realpath, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { textIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../db/duckdb.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { fileLiteral, literal, Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, join as joinSql, literal, Sql, sql } from "../../db/sql.ts";
 import { type Manifest, versionKey } from "../manifest.ts";
 import { viewsOf } from "./analyst-views.ts";
 
@@ -35,13 +36,14 @@ export async function writeCatalog(lake: string, manifest: Manifest): Promise<vo
 }
 
 /**
- * Creates views in one transaction, which takes a third of the time. If a file cannot be read, creates each view alone: one that needs the file is
+ * Creates views with their comments in one transaction, which takes a third of the time. If a file cannot be read, creates each view alone: one that needs the file is
  * replaced by one that fails with its name and the reason.
  */
 async function createViews(session: Session, views: readonly Sql[]): Promise<void> {
   try {
     await session.run(sql`BEGIN`);
     for (const view of views) await session.run(view);
+    await commentViews(session);
     await session.run(sql`COMMIT`);
   } catch (thrown) {
     if (!isFileFault(thrown)) throw thrown;
@@ -56,7 +58,17 @@ async function createViews(session: Session, views: readonly Sql[]): Promise<voi
         const reason = `${name} cannot be read: ${messageOf(fault).split("\n")[0]}`;
         await session.run(sql`${new Sql([head], [])} SELECT error(${literal(reason)})::VARCHAR AS fault`);
       });
+    await commentViews(session);
   }
+}
+
+async function commentViews(session: Session): Promise<void> {
+  const { commentsOn } = await import("./view-comments.ts");
+  const rows = await session.rows(
+    sql`SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'catalog'`,
+  );
+  const columns = rows.map((row) => [textIn(row, "table_name"), textIn(row, "column_name")] as const);
+  await session.run(joinSql(commentsOn(columns), sql`; `));
 }
 
 /** The beginning of a statement that creates a view or a table macro. */

@@ -2,8 +2,8 @@
 import type { Column, ColumnType } from "../../contract/tables.ts";
 import type { DuckType } from "../../db/duck-type.ts";
 import type { ResultColumn } from "../../db/duckdb.ts";
-import { columnType, type Sql, sql } from "../../db/sql.ts";
-import { csvCell } from "../../formats/file-writer.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { csvCell, duckdbType, timeText } from "../../formats/file-writer.ts";
 
 /** How a result is written. */
 export interface ResultForm {
@@ -24,72 +24,114 @@ const double = /^(?:FLOAT|DOUBLE)$/;
 /** Types that JSON represents exactly; all others without elements or fields become text. */
 const exactInJson = /^(?:BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|FLOAT|DOUBLE)$/;
 
+/** Integers of more bits than files hold: sums of integers are HUGEINT. */
+const wideInteger = /^(?:UBIGINT|U?HUGEINT|BIGNUM)$/;
+
 /** The types of columns by those of the engine; all others become text. */
 const scalarTypes: readonly (readonly [names: RegExp, type: ColumnType])[] = [
   [/^BOOLEAN$/, { kind: "boolean" }],
   [/^(?:U?TINYINT|U?SMALLINT|INTEGER)$/, { kind: "integer", bits: 32 }],
-  // Sums of integers are HUGEINT.
-  [/^(?:UINTEGER|BIGINT|HUGEINT)$/, { kind: "integer", bits: 64 }],
+  [/^(?:UINTEGER|BIGINT)$/, { kind: "integer", bits: 64 }],
   [/^(?:FLOAT|DOUBLE|DECIMAL\b.*)$/, { kind: "number" }],
   [/^DATE$/, { kind: "date" }],
-  [/^TIMESTAMP(?:_S|_MS| WITH TIME ZONE)?$/, { kind: "timestamp" }],
+  [/^TIMESTAMP/, { kind: "timestamp" }],
 ];
 
-function typeOf(type: DuckType): ColumnType {
-  if (typeof type === "string") return scalarTypes.find(([names]) => names.test(type))?.[1] ?? { kind: "text" };
-  if ("items" in type) return { kind: "list", items: typeOf(type.items) };
-  return { kind: "struct", columns: type.fields.map(([name, field]) => columnOf(name, field)) };
+/** Returns the type of a column. `wide` is that of its wide integers. */
+function typeOf(type: DuckType, wide: ColumnType): ColumnType {
+  if (typeof type === "string")
+    return wideInteger.test(type) ? wide : (scalarTypes.find(([names]) => names.test(type))?.[1] ?? { kind: "text" });
+  if ("items" in type) return { kind: "list", items: typeOf(type.items, wide) };
+  return {
+    kind: "struct",
+    columns: type.fields.map(([name, field]) => ({ name, type: typeOf(field, wide), isNullable: true })),
+  };
 }
 
-const columnOf = (name: string, type: DuckType): Column => ({ name, type: typeOf(type), isNullable: true });
-
-/** Returns the columns of a result; a repeated name gets a number, as in `a`, `a:1`. */
-export function resultColumns(columns: readonly ResultColumn[]): readonly Column[] {
+/** Returns the columns of a result; a repeated name gets a number, as in `a`, `a:1`. Wide integers have 64 bits or, in the columns `doubles`, are doubles. */
+export function resultColumns(
+  columns: readonly ResultColumn[],
+  doubles: ReadonlySet<number> = new Set(),
+): readonly Column[] {
   const counts = new Map<string, number>();
-  return columns.map(({ name, type }) => {
+  return columns.map(({ name, type }, index) => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    return columnOf(count === 0 ? name : `${name}:${count}`, type);
+    const wide: ColumnType = doubles.has(index) ? { kind: "number" } : { kind: "integer", bits: 64 };
+    return { name: count === 0 ? name : `${name}:${count}`, type: typeOf(type, wide), isNullable: true };
   });
 }
 
-/** Returns a value of a result as a file stores it. */
-export function storedResult({ format, isExact = false, isRaw = true }: ResultForm, value: Sql, type: DuckType): Sql {
-  const isJsonOnly = typeof type === "string" && jsonOnly.test(type);
-  switch (format) {
-    case "csv":
-      return isJsonOnly ? sql`to_json(${value})::VARCHAR` : csvValue(value, type, isRaw);
-    case "ndjson":
-      if (!isExact) return value;
-      return isJsonOnly
-        ? sql`to_json(${value})`
-        : castScalars(value, type, (name) => (exactInJson.test(name) ? name : "VARCHAR"));
-    case "arrow":
-      if (typeOf(type).kind === "text" && !isJsonOnly) return sql`${value}::VARCHAR`;
-      return castSums(value, type);
-    case "parquet":
-      return castSums(value, type);
-  }
+/** The engine's message about an integer that does not fit into 64 bits. It names the column, unless the integer is in a list or struct or a BIGNUM. */
+const overflow = /out of range for the destination type INT64(?:.* source column c(\d+))?|bignum too large/;
+
+/** Returns the columns in which an integer may not fit into 64 bits, by the message of a failed statement. */
+export function overflowing(message: string, columns: readonly ResultColumn[]): readonly number[] {
+  const [found, named] = overflow.exec(message) ?? [];
+  if (found === undefined) return [];
+  if (named !== undefined) return [Number(named)];
+  return columns.flatMap(({ type }, index) => (typeof type !== "string" || type === "BIGNUM" ? [index] : []));
 }
 
-/** Returns the content of a CSV cell. Numbers other than doubles, days and times are as the engine spells them. */
-function csvValue(value: Sql, type: DuckType, isRaw: boolean): Sql {
+/** Converts a value without elements or fields; returns it unchanged where that is its form. */
+type Conversion = (value: Sql, name: string, stored: ColumnType) => Sql;
+
+const timesAsText: Conversion = (value, name, { kind }) => {
+  if (kind !== "timestamp") return value;
+  return timeText(name === "TIMESTAMP_NS" ? sql`${value}::TIMESTAMP` : value);
+};
+
+const jsonText = (value: Sql): Sql => sql`to_json(${value})::VARCHAR`;
+
+/** The conversions of each format: times have one form in it, at any depth. */
+const conversions: Readonly<Record<ResultForm["format"] | "exact", Conversion>> = {
+  csv: (value, name, stored) => (jsonOnly.test(name) ? jsonText(value) : timesAsText(value, name, stored)),
+  ndjson: timesAsText,
+  exact: (value, name, stored) => {
+    if (stored.kind === "timestamp" || exactInJson.test(name)) return timesAsText(value, name, stored);
+    return jsonOnly.test(name) ? sql`to_json(${value})` : sql`${value}::VARCHAR`;
+  },
+  parquet: asStored,
+  arrow: asStored,
+};
+
+function asStored(value: Sql, name: string, stored: ColumnType): Sql {
+  if (jsonOnly.test(name)) return jsonText(value);
+  if (name === "TIMESTAMP WITH TIME ZONE") return value;
+  const cast = sql`${value}::${duckdbType(stored)}`;
+  // The engine's cast to a zone refuses the first and last years.
+  if (stored.kind === "timestamp") return sql`coalesce(make_timestamptz(epoch_us(${value})), ${cast})`;
+  return duckdbType(stored).text === name ? value : cast;
+}
+
+/** Returns a value of a result as a file stores it, in a column of type `stored`. */
+export function storedResult(form: ResultForm, value: Sql, type: DuckType, stored: ColumnType): Sql {
+  const { format, isExact = false, isRaw = true } = form;
+  const converted = convert(value, type, stored, conversions[format === "ndjson" && isExact ? "exact" : format]);
+  // Numbers other than doubles are as the engine spells them.
   const isFormatted = typeof type !== "string" || double.test(type) || text.test(type);
-  return isFormatted ? csvCell(value, typeOf(type), isRaw) : value;
+  return format === "csv" && isFormatted ? csvCell(converted, stored, isRaw) : converted;
 }
 
-/** Casts HUGEINT, which Parquet does not have and the engine would write as a double. */
-const castSums = (value: Sql, type: DuckType): Sql =>
-  /\bHUGEINT\b/.test(JSON.stringify(type))
-    ? castScalars(value, type, (name) => (name === "HUGEINT" ? "BIGINT" : name))
-    : value;
-
-const castScalars = (value: Sql, type: DuckType, cast: (name: string) => string): Sql =>
-  sql`${value}::${columnType(mapScalars(type, cast))}`;
-
-/** Replaces the types without elements or fields. */
-function mapScalars(type: DuckType, cast: (name: string) => string): DuckType {
-  if (typeof type === "string") return cast(type);
-  if ("items" in type) return { ...type, items: mapScalars(type.items, cast) };
-  return { fields: type.fields.map(([name, field]) => [name, mapScalars(field, cast)]) };
+/** Converts what has no elements or fields in a value; returns the value itself where nothing changes. `depth` is that of the enclosing lists. */
+function convert(value: Sql, type: DuckType, stored: ColumnType, conversion: Conversion, depth = 0): Sql {
+  if (typeof type === "string") return conversion(value, type, stored);
+  if ("items" in type) {
+    if (stored.kind !== "list") return value;
+    const item = ident(`item${depth}`);
+    const converted = convert(item, type.items, stored.items, conversion, depth + 1);
+    // The engine has no CASE for structs with arrays.
+    const isUnchanged = converted === item && type.length === undefined;
+    return isUnchanged ? value : sql`list_transform(${value}, lambda ${item}: ${converted})`;
+  }
+  if (stored.kind !== "struct") return value;
+  const isNamed = type.fields.every(([name]) => name !== "");
+  const fields = type.fields.map(([name, field], index) => {
+    const own = sql`struct_extract(${value}, ${isNamed ? literal(name) : integerLiteral(index + 1)})`;
+    const converted = convert(own, field, stored.columns[index]?.type ?? stored, conversion, depth);
+    return { isConverted: converted !== own, field: isNamed ? sql`${ident(name)} := ${converted}` : converted };
+  });
+  if (!fields.some(({ isConverted }) => isConverted)) return value;
+  const packed = join(fields.map(({ field }) => field));
+  return sql`CASE WHEN ${value} IS NOT NULL THEN ${isNamed ? sql`struct_pack(${packed})` : sql`row(${packed})`} END`;
 }

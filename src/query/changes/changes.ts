@@ -10,10 +10,19 @@ import { type Json, type Row, textIn } from "../../base/json.ts";
 import { parseJsonValue } from "../../lake/json-row.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
+import { type AttributeName, attributes } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { ListingState } from "../../serving/listing-files.ts";
 import { type ListingField, serializerOf } from "../fields.ts";
-import { attributesOf, comparedNames, differencesOf, filesOfPair, newerListings } from "./pair-rows.ts";
+import { distanceMiles } from "../geography.ts";
+import {
+  attributesOf,
+  comparedNames,
+  differencesOf,
+  filesOfPair,
+  newerListings,
+  olderAttributes,
+} from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
 
 /** The position of a change in the order of a feed: the day since which it holds, then the listing's id. */
@@ -84,7 +93,7 @@ export async function changesOf(
     const found = (await version.rowsFrom(filesOfPair(pair), query)).map(differenceIn);
     for (let from = 0; from < found.length; from += batchRows) {
       const changes = await changesAmong(found.slice(from, from + batchRows), pair, version);
-      const listings = await listingsAfter(changes, pair, version, request);
+      const listings = await listingsOf(changes, pair, version, request);
       for (const change of changes) {
         const text = `${JSON.stringify(change).slice(0, -1)},"listing":${listings.get(change.id) ?? null}}`;
         bytes += Buffer.byteLength(text) + 1;
@@ -130,7 +139,7 @@ async function changesAmong(
   });
 }
 
-const idsIn = (found: readonly Difference[], state: ListingState): readonly string[] =>
+const idsIn = (found: readonly Difference[], state: ListingState | null): readonly string[] =>
   found.flatMap((one) => (one.state === state ? [one.id] : []));
 
 /** Returns the values of the attributes that differ. A row has the JSON of each compared attribute in a line, in both versions. */
@@ -147,19 +156,48 @@ function differingValues(row: Row): Pick<Change, "before" | "after"> {
   return { before, after };
 }
 
-/** Returns the listings of the newer version that a search returns, each as JSON text of schema `ListingSummary`. */
-async function listingsAfter(
+const statusOf = (state: ListingState | null): "active" | "sold" => (state === "sold" ? state : "active");
+
+/** Returns the last known row of each listing, as JSON text of schema `ListingSummary`: that of the newer version, if it has the listing. */
+async function listingsOf(
+  changes: readonly Change[],
+  pair: VersionPair,
+  version: LakeVersion,
+  request: ChangesRequest,
+): Promise<ReadonlyMap<string, string>> {
+  const { fields, origin } = request;
+  const found = new Map<string, string>(await removedListings(changes, pair, version, request));
+  for (const state of ["active", "missing", "sold", "ended"] as const) {
+    const ids = idsIn(changes, state);
+    const { columns, serialize } = serializerOf(fields, { status: statusOf(state), origin }, version.dimensions);
+    const rows = await version.scan(newerListings(pair, state), ids, columns);
+    for (const [index, row] of rows.entries()) found.set(ids[index] ?? "", serialize(row));
+  }
+  return found;
+}
+
+/** Returns the rows of listings that only the older version has, by their ids. Its keys can mean other builds and dealers, so the engine joins them. */
+async function removedListings(
   changes: readonly Change[],
   pair: VersionPair,
   version: LakeVersion,
   { fields, origin }: ChangesRequest,
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  for (const status of ["active", "sold"] as const) {
-    const ids = idsIn(changes, status);
-    const { columns, serialize } = serializerOf(fields, { status, origin }, version.dimensions);
-    const rows = await version.scan(newerListings(pair, status), ids, columns);
-    for (const [index, row] of rows.entries()) found.set(ids[index] ?? "", serialize(row));
-  }
-  return found;
+): Promise<readonly (readonly [id: string, text: string])[]> {
+  const ids = idsIn(changes, null);
+  if (ids.length === 0) return [];
+  const names = [...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"];
+  const query = olderAttributes(pair, version.folder, ids, names as AttributeName[]);
+  const statuses = new Map(changes.map(({ id, state_before }) => [id, JSON.stringify(statusOf(state_before))]));
+  return (await version.rowsFrom(filesOfPair(pair), query)).map((row) => {
+    const id = textIn(row, "id");
+    const values = textIn(row, "attributes").split("\n");
+    const [latitude = null, longitude = null] = values.slice(-2).map(parseJsonValue);
+    const computed: Readonly<Record<string, string | undefined>> = {
+      status: statuses.get(id),
+      inventory_status: statuses.get(id),
+      distance_miles: origin && JSON.stringify(distanceMiles({ latitude, longitude }, origin)),
+    };
+    const jsonOf = (field: string): string => values[names.indexOf(field)] ?? computed[field] ?? "null";
+    return [id, `{${fields.map((field) => `"${field}":${jsonOf(field)}`).join(",")}}`];
+  });
 }

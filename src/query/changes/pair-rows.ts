@@ -161,18 +161,28 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
     ORDER BY day, id LIMIT ${integerLiteral(limit)}`;
 }
 
-const attributeRow = new JsonRowFormat(Object.fromEntries(comparedNames.map((name) => [name, attributeValue(name)])));
+/** Selects `id` of some listings of a side, and `attributes`: the JSON of each of some attributes in a line. */
+function attributesOfSide(side: Side, folder: string, ids: readonly string[], names: readonly AttributeName[]): Sql {
+  const format = new JsonRowFormat(Object.fromEntries(names.map((name) => [name, attributeValue(name)])));
+  const rows = sql`SELECT * FROM (${rowsOfSide(side, folder)}) WHERE id IN (${join(ids.map(literal))})`;
+  const texts = sql`SELECT facts.id, ${format.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
+  return withDimensions(side.dimensions, folder, texts);
+}
+
+/** Returns a query for listings of the older version: `id`, and the JSON of each of some attributes in a line of `attributes`. */
+export const olderAttributes = (
+  pair: VersionPair,
+  folder: string,
+  ids: readonly string[],
+  names: readonly AttributeName[],
+): Sql => attributesOfSide(sidesOf(pair)[0], folder, ids, names);
 
 /**
  * Returns a query for those of some listings in both versions whose content differs: `id`, and the JSON of each compared attribute in a line of `older` and
  * `newer`.
  */
 export function attributesOf(pair: VersionPair, folder: string, ids: readonly string[]): Sql {
-  const [older, newer] = sidesOf(pair).map((side) => {
-    const rows = sql`SELECT * FROM (${rowsOfSide(side, folder)}) WHERE id IN (${join(ids.map(literal))})`;
-    const texts = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
-    return withDimensions(side.dimensions, folder, texts);
-  }) as [Sql, Sql];
+  const [older, newer] = sidesOf(pair).map((side) => attributesOfSide(side, folder, ids, comparedNames)) as [Sql, Sql];
   return sql`
     SELECT id, older.attributes AS older, newer.attributes AS newer FROM (${older}) AS older JOIN (${newer}) AS newer USING (id)
     WHERE  older.attributes <> newer.attributes`;

@@ -70,7 +70,7 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   if (metric !== undefined && categorical.length !== 1) {
     throw refuse("incompatible_parameters", {
       parameters: `metric=${metric} and facets=${facets.join(",")}`,
-      reason: `a metric requires exactly one categorical facet, not ${categorical.length}`,
+      reason: `a metric requires exactly one categorical facet, not ${categorical.length}; /v1/groups (group_listings) measures combinations of up to three`,
     });
   }
   const names = metric === undefined ? [] : [metric];

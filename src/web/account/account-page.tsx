@@ -7,14 +7,15 @@ import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Button } from "../components/button.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type AccountFunds, accountVerdict, openAccess } from "../sentences/account.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { notice } from "../shell/notice.tsx";
 import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
-import { Verdict, Words } from "../shell/verdict.tsx";
-import { ChargesSheet, creditsOf, loadCharges } from "./charges.tsx";
-import { CreatedKey, KeysSheet, takeCreatedKey } from "./keys.tsx";
+import { Verdict } from "../shell/verdict.tsx";
+import { chargesSheet, creditsOf } from "./charges.tsx";
+import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
 import { LimitSheet, TierSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
@@ -34,14 +35,23 @@ export const ownAccountPage =
   (services: SiteServices): PageHandler =>
   async (visit) => {
     const { query, visitor } = visit;
-    const { accountId } = visitor.identity.key;
     const changed = changes.get(query.get("changed") ?? "");
+    const note = changed === undefined ? null : <Note>{changed}</Note>;
+    const { accountId } = visitor.identity.key;
     const searches = await services.accounts.administration.call("listSearches", { accountId });
-    const sheets = {
-      note: changed === undefined ? null : <Note>{changed}</Note>,
-      saved: <SavedSheet searches={searches} visitor={visitor} query={query} />,
+    const saved = <SavedSheet searches={searches} visitor={visitor} query={query} />;
+    if (!visitor.isOpen) return pageOfAccount(services, visit, { note, saved });
+    return {
+      title: "Saved searches",
+      door: "account",
+      top: <Verdict kicker="Account" judgement={openAccess} />,
+      body: (
+        <>
+          {note}
+          {saved}
+        </>
+      ),
     };
-    return visitor.isOpen ? openPage(sheets) : pageOfAccount(services, visit, sheets);
   };
 
 interface Sheets {
@@ -49,29 +59,15 @@ interface Sheets {
   readonly saved: JSX.Element;
 }
 
-/** The page of open access, which has no accounts. */
-const openPage = ({ note, saved }: Sheets): PageContent => ({
-  title: "Saved searches",
-  door: "account",
-  top: <Verdict kicker="Account" judgement={openAccess} />,
-  body: (
-    <>
-      {note}
-      {saved}
-    </>
-  ),
-});
-
 async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: Sheets): Promise<PageContent> {
   const { context, visitor, query } = visit;
   const { accountId } = visitor.identity.key;
   const { administration } = services.accounts;
   const created = takeCreatedKey(context);
   const today = dayOf(administration.nowMs);
-  const [account, keys, charges, creditedMicros, progress, isFirst] = await Promise.all([
+  const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
     administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
     administration.call("listKeys", { accountId }),
-    loadCharges(services, accountId, query),
     creditsOf(services, accountId),
     administration.call("tierProgress", { accountId, day: today }),
     mayChooseFirst(services, accountId),
@@ -96,13 +92,23 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
         {sheets.note}
         {created === undefined ? null : <CreatedKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
         <div class="wide2">
-          <KeysSheet keys={keys} visitor={visitor} today={today} />
+          <KeysSheet
+            keys={keys}
+            today={today}
+            end={
+              <Button href="#new-key" isSmall>
+                New key
+              </Button>
+            }
+          >
+            <NewKeyForm visitor={visitor} />
+          </KeysSheet>
           <div class="stack">
             <LimitSheet account={account} visitor={visitor} />
             {sheets.saved}
           </div>
         </div>
-        <ChargesSheet charges={charges} keys={keys} query={query} today={today} />
+        {await chargesSheet(services, accountId, keys, query)}
         <div class="two">
           <PasswordSheet visitor={visitor} isFirst={isFirst} />
           <TierSheet account={account} limits={services.accounts.limits(visitor.identity)} progress={progress} />
@@ -115,24 +121,17 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
 /** Returns what opens the page: a welcome with first steps, the notice of a used-up credit, or what is left. */
 function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly body?: JSX.Element } {
   const judgement = accountVerdict(funds);
-  const { sentence, context = [] } = judgement;
-  const text = (
-    <p>
-      <Words sentence={context} />
-    </p>
-  );
   if (funds.state === "exhausted")
     return notice({
-      sentence,
+      ...judgement,
       ways: [
         ["#charges", "See what it was spent on"],
         ["/docs", "Read the docs"],
       ],
-      children: text,
     });
-  if (funds.isNew === true && funds.state !== "suspended")
-    return notice({ sentence, car: "hatch", ways: [], children: text, more: <FirstSteps /> });
-  return { top: <Verdict kicker="Account" judgement={judgement} /> };
+  return funds.isNew === true && funds.state !== "suspended"
+    ? notice({ ...judgement, car: "hatch", children: <FirstSteps /> })
+    : { top: <Verdict kicker="Account" judgement={judgement} /> };
 }
 
 /** The three first steps of a new account. */

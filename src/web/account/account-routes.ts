@@ -3,11 +3,12 @@ import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { csvDownload } from "../shell/csv-download.ts";
 import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { ownAccountPage } from "./account-page.tsx";
 import { chargesCsv } from "./charges.tsx";
-import { agentEnd, createVisitorKey, endingPage, endKey, keyEnd } from "./keys.tsx";
+import { createVisitorKey, endKey, keyEndingPage } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
 import { changeVisitorPassword } from "./password.tsx";
 import { deleteVisitorSearch, deletionPage, resumeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
@@ -41,11 +42,9 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   addSignInRoutes(router, services);
   router.post("/account/cap", visitorForm(services, setCap(services)));
   router.post("/account/keys", visitorForm(services, createVisitorKey(services)));
-  for (const end of [keyEnd, agentEnd]) {
-    router.get(`${end.path}/:keyId/${end.verb}`, page(endingPage(services, end)));
-    router.post(`${end.path}/:keyId/${end.verb}`, visitorForm(services, endKey(services, end)));
-  }
-  router.get("/account/charges.csv", chargesCsv(services));
+  router.get("/account/keys/:keyId/revoke", page(keyEndingPage(services)));
+  router.post("/account/keys/:keyId/revoke", visitorForm(services, endKey(services)));
+  router.get("/account/charges.csv", csvDownload(services, chargesCsv(services)));
   router.post("/account/password", visitorForm(services, changeVisitorPassword(services)));
   router.get(`${consentPath}/:id`, page(consentPage(services)));
   router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));

@@ -1,28 +1,23 @@
 /** Every charge and credit of an account: newest first, by key, kind and days, in pages and as CSV. */
-import { Readable } from "node:stream";
 import type { JSX } from "preact";
+import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { EntryFilter, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
 import { isDay } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
-import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
-import type { Middleware } from "../../http/context.ts";
+import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
-import { chargeText, count, shortTime, signedAmount } from "../shell/format.ts";
-import { visitorOf } from "../shell/visitor.ts";
+import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
 import { beforeIn, CursorPages } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
-/** Entries that the CSV reads at once: few, because other requests wait while a chunk is encoded. */
-const chunkEntries = 500;
-/** Bytes of CSV that wait for the client. */
-const csvBufferBytes = 65_536;
 /** Credits that are summed; older ones are left out. */
 const creditsMax = 1_000;
 
@@ -74,61 +69,35 @@ interface EntryTableProps {
   readonly today: string;
 }
 
+const nameOf = (key: UsedKey): string => (key.isWeb ? "these pages" : key.name || key.keyId);
+
 export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Element => {
-  const nameOf = (keyId: string | null): string => {
-    const key = keys.find((one) => one.keyId === keyId);
-    return key?.isWeb === true ? "these pages" : key?.name || (keyId ?? "");
-  };
+  const names = new Map(keys.map((key) => [key.keyId, nameOf(key)]));
   return (
     <DataTable
       label="Charges"
       columns={[
-        { title: "When, UTC", cell: (entry: LedgerEntry) => shortTime(entry.atMs, today) },
+        { title: "When, UTC", cell: ({ atMs }) => shortTime(atMs, today) },
         {
           title: "What",
           cell: (entry) => (
             <span title={entry.kind === "charge" ? `Request ${entry.entryId}` : undefined}>
-              {[purposeOf(entry.usageClass ?? entry.kind), extentOf(entry), entry.reference, entry.note]
-                .filter((part) => part !== null)
-                .join(", ")}
+              {plainWords(purposeOf(entry.usageClass ?? entry.kind), extentOf(entry), entry.reference, entry.note)}
             </span>
           ),
         },
-        { title: "Key", cell: ({ keyId }) => nameOf(keyId) },
-        { title: "Amount", isNumber: true, cell: ({ micros, kind }) => amountOfEntry(kind, micros) },
+        { title: "Key", cell: ({ keyId }) => names.get(keyId ?? "") ?? keyId },
+        {
+          title: "Amount",
+          isNumber: true,
+          cell: ({ micros, kind }) => (kind === "charge" ? chargeText(-micros) : signedAmount(micros)),
+        },
       ]}
       rows={entries}
       empty="Nothing has been charged yet."
     />
   );
 };
-
-/** Formats a charge as a price, and a credit with its sign. */
-const amountOfEntry = (kind: string, micros: number): string =>
-  kind === "charge" ? chargeText(-micros) : signedAmount(micros);
-
-/** A page of entries. */
-export interface Charges {
-  readonly filter: EntryFilter;
-  readonly before: number | null;
-  readonly entries: readonly LedgerEntry[];
-  /** The number of the last entry if older ones follow. */
-  readonly last: number | undefined;
-}
-
-/** Loads the page of entries that an address names. */
-export async function loadCharges(
-  { accounts: { administration } }: SiteServices,
-  accountId: string,
-  query: URLSearchParams,
-): Promise<Charges> {
-  const before = beforeIn(query);
-  const filter = filterOf(query);
-  const page = { accountId, before, limit: pageEntries + 1, ...filter };
-  const found = await administration.call("listEntryPage", page);
-  const entries = found.slice(0, pageEntries);
-  return { filter, before, entries, last: found.length > pageEntries ? entries.at(-1)?.entry : undefined };
-}
 
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
@@ -142,26 +111,30 @@ const filterFields = ["what", "key", "from", "to"] as const;
 /** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
 function filterOf(query: URLSearchParams): EntryFilter {
   const [what, keyId, from, to] = filterFields.map((name) => query.get(name)?.trim() || undefined);
-  for (const [parameter, value, isValid, allowed] of [
-    ["what", what, (text: string) => kindsOfEntries.includes(text), kindsOfEntries.join(", ")],
-    ["from", from, isDay, "a day such as 2026-11-19"],
-    ["to", to, isDay, "a day such as 2026-11-19"],
-  ] as const) {
-    if (value === undefined || isValid(value)) continue;
-    throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
-  }
+  const isKind = (text: string): boolean => kindsOfEntries.includes(text);
+  const day = [isDay, "a day such as 2026-11-19"] as const;
+  for (const [parameter, value, [isValid, allowed]] of [
+    ["what", what, [isKind, kindsOfEntries.join(", ")]],
+    ["from", from, day],
+    ["to", to, day],
+  ] as const)
+    if (value !== undefined && !isValid(value))
+      throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
   return { what, keyId, from, to };
 }
 
-interface ChargesSheetProps {
-  readonly charges: Charges;
-  readonly keys: readonly UsedKey[];
-  readonly query: URLSearchParams;
-  readonly today: string;
-}
-
-export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps): JSX.Element => {
-  const { filter, before, entries, last } = charges;
+/** Returns the sheet of a page of charges and credits, which the address of the account's page filters. */
+export async function chargesSheet(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+  keys: readonly UsedKey[],
+  query: URLSearchParams,
+): Promise<JSX.Element> {
+  const before = beforeIn(query);
+  const filter = filterOf(query);
+  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1, ...filter });
+  const entries = found.slice(0, pageEntries);
+  const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
   const chosen = new URLSearchParams(
     filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
   );
@@ -171,16 +144,9 @@ export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps)
       title={chosen.size === 0 ? "Every charge" : "Some charges"}
       end={<a href={`/account/charges.csv${chosen.size === 0 ? "" : `?${chosen}`}`}>CSV</a>}
     >
-      <EntryTable entries={entries} keys={keys} today={today} />
+      <EntryTable entries={entries} keys={keys} today={dayOf(administration.nowMs)} />
       <div class="tools">
-        <CursorPages
-          label="Pages of charges"
-          path="/account"
-          query={chosen}
-          anchor="charges"
-          before={before}
-          last={last}
-        />
+        <CursorPages path="/account" query={chosen} id="charges" before={before} last={last} />
         <details open={chosen.size > 0}>
           <summary>Filter</summary>
           <Filters keys={keys} filter={filter} />
@@ -188,31 +154,26 @@ export const ChargesSheet = ({ charges, keys, query, today }: ChargesSheetProps)
       </div>
     </Sheet>
   );
-};
+}
 
 const all = ["", "All"] as const;
 
-interface FiltersProps {
-  readonly keys: readonly UsedKey[];
-  readonly filter: EntryFilter;
-}
-
-const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX.Element => (
+const Filters = ({ keys, filter }: { readonly keys: readonly UsedKey[]; readonly filter: EntryFilter }) => (
   <form class="line" action="/account#charges" method="get">
     <Select
       label="What"
       name="what"
-      value={what}
+      value={filter.what}
       options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
     />
     <Select
       label="Key"
       name="key"
-      value={keyId}
-      options={[all, ...keys.map((key) => [key.keyId, key.isWeb ? "these pages" : key.name || key.keyId] as const)]}
+      value={filter.keyId}
+      options={[all, ...keys.map((key) => [key.keyId, nameOf(key)] as const)]}
     />
-    <Field label="From day, UTC" type="date" name="from" value={from} />
-    <Field label="To day" type="date" name="to" value={to} />
+    <Field label="From day, UTC" type="date" name="from" value={filter.from} />
+    <Field label="To day" type="date" name="to" value={filter.to} />
     <Button>Filter</Button>
     <Button href="/account#charges" look="quiet">
       All charges
@@ -220,38 +181,17 @@ const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX
   </form>
 );
 
-/** Serves the entries of the visitor's account that the page with the same query has, as CSV. */
+/** Returns the entries of the visitor's account that the page with the same query has, as CSV. */
 export const chargesCsv =
-  (services: SiteServices): Middleware =>
-  async (context) => {
-    const visitor = await visitorOf(context, services, "download");
-    if (visitor === undefined) return context.redirect("/sign-in");
-    const { accountId } = visitor.identity.key;
-    const lines = csvOf(services, { accountId, ...filterOf(new URLSearchParams(context.querystring)) });
-    context.set("Content-Type", "text/csv; charset=utf-8");
-    context.set("Content-Disposition", 'attachment; filename="charges.csv"');
-    context.set("Cache-Control", "private, no-store");
-    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
-    context.res.setMaxListeners(20);
-    context.body = Readable.from(lines, { objectMode: false, highWaterMark: csvBufferBytes });
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, query }: Download) => {
+    const list = { accountId: visitor.identity.key.accountId, ...filterOf(query) };
+    const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
+      administration.call("listEntryPage", { ...list, before: after?.entry ?? null, limit });
+    return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;
-
-async function* csvOf(
-  { accounts: { administration } }: SiteServices,
-  list: Omit<EntryPage, "before" | "limit">,
-): AsyncGenerator<string> {
-  yield csvLines([columns]);
-  for (let before: number | null = null; ; ) {
-    const page = { ...list, before, limit: chunkEntries };
-    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", page);
-    yield csvLines(entries.map(csvRow));
-    const last = entries.at(-1);
-    if (entries.length < chunkEntries || last === undefined) return;
-    before = last.entry;
-  }
-}
 
 const csvRow = ({ atMs, entryId, kind, micros, usageClass, keyId, reference, note }: LedgerEntry) => [
   ...[new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined, keyId ?? undefined],

@@ -8,26 +8,24 @@ export function beforeIn(query: URLSearchParams): number | null {
 }
 
 interface CursorPagesProps {
-  readonly label: string;
   readonly path: string;
   /** The parameters that all pages have. */
   readonly query?: URLSearchParams;
   /** Where the rows begin on the page. */
-  readonly anchor?: string;
+  readonly id: string;
   readonly before: number | null;
   /** The last number of this page if older rows follow. */
   readonly last: number | undefined;
 }
 
 /** Links to the newest and the older rows; nothing on the only page. */
-export const CursorPages = ({ label, path, query, anchor, before, last }: CursorPagesProps): JSX.Element | null => {
-  if (before === null && last === undefined) return null;
-  const start = [path, query?.toString()].filter(Boolean).join("?");
-  const end = anchor === undefined ? "" : `#${anchor}`;
-  return (
-    <nav class="line" aria-label={label}>
-      {before === null ? null : <a href={`${start}${end}`}>Newest</a>}
-      {last === undefined ? null : <a href={`${start}${start.includes("?") ? "&" : "?"}before=${last}${end}`}>Older</a>}
+export const CursorPages = ({ path, query, id, before, last }: CursorPagesProps): JSX.Element | null => {
+  const older = new URLSearchParams(query);
+  older.set("before", String(last));
+  return before === null && last === undefined ? null : (
+    <nav class="line" aria-label={`Pages of ${id}`}>
+      {before === null ? null : <a href={`${path}?${query ?? ""}#${id}`}>Newest</a>}
+      {last === undefined ? null : <a href={`${path}?${older}#${id}`}>Older</a>}
     </nav>
   );
 };

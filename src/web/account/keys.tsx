@@ -24,27 +24,26 @@ import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { askingPage } from "./asking-page.tsx";
 
+const path = "/account/keys";
+
 interface KeysSheetProps {
   readonly keys: readonly UsedKey[];
-  readonly visitor: Visitor;
   readonly today: string;
+  /** Returns the address that ends a key. */
+  readonly endOf?: (key: UsedKey) => string;
+  /** What stands at the right of the title, and below the keys. */
+  readonly end?: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
-export const KeysSheet = ({ keys, visitor, today }: KeysSheetProps): JSX.Element => {
+/** The keys of an account, newest first; the revoked ones unfold. */
+export const KeysSheet = ({ keys, today, endOf, end, children }: KeysSheetProps): JSX.Element => {
   const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
   const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
   return (
-    <Sheet
-      id="keys"
-      title="Keys"
-      end={
-        <Button href="#new-key" isSmall>
-          New key
-        </Button>
-      }
-    >
-      <KeyTable label="Keys" keys={active} today={today} />
-      <NewKeyForm visitor={visitor} />
+    <Sheet id="keys" title="Keys" end={end}>
+      <KeyTable label="Keys" keys={active} today={today} endOf={endOf} />
+      {children}
       {revoked.length === 0 ? null : (
         <details class="more">
           <summary>{count(revoked.length)} revoked</summary>
@@ -55,30 +54,25 @@ export const KeysSheet = ({ keys, visitor, today }: KeysSheetProps): JSX.Element
   );
 };
 
-interface KeyTableProps {
+type KeyTableProps = Pick<KeysSheetProps, "keys" | "today"> & {
   readonly label: string;
-  readonly keys: readonly UsedKey[];
-  readonly today: string;
-  readonly empty?: string;
-  /** Returns the link that ends an active key; by default, that of the account's page. */
-  readonly endOf?: (key: UsedKey) => ComponentChildren;
-}
+  readonly endOf?: KeysSheetProps["endOf"] | undefined;
+};
 
-/** Keys, newest first. */
-export const KeyTable = ({ label, keys, today, empty = "No key yet.", endOf = linkToEnd }: KeyTableProps) => (
+const KeyTable = ({ label, keys, today, endOf = ({ keyId }) => `${path}/${keyId}/revoke` }: KeyTableProps) => (
   <DataTable
     label={label}
     columns={[
       {
         title: "Name",
-        cell: (key: UsedKey) => (
+        cell: ({ isWeb, name, clientId, keyId }) => (
           <>
-            <b>{key.isWeb ? "these pages" : key.name || "a key without a name"}</b>
+            <b>{isWeb ? "these pages" : name || "a key without a name"}</b>
             <br />
-            {key.clientId === null ? (
-              <code title={key.keyId}>{`cq_live_${key.keyId.slice(0, 4)}…`}</code>
+            {clientId === null ? (
+              <code title={keyId}>{`cq_live_${keyId.slice(0, 4)}…`}</code>
             ) : (
-              <small>{hostOf(key.clientId)}</small>
+              <small>{`agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`}</small>
             )}
           </>
         ),
@@ -90,55 +84,50 @@ export const KeyTable = ({ label, keys, today, empty = "No key yet.", endOf = li
             Last used<span class="vh">, UTC</span>
           </>
         ),
-        cell: (key) => (key.lastUsedAtMs === null ? "never" : shortTime(key.lastUsedAtMs, today)),
+        cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : shortTime(lastUsedAtMs, today)),
       },
       {
         title: <span class="vh">End</span>,
         isNumber: true,
         cell: (key) =>
-          key.revokedAtMs === null ? endOf(key) : <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>,
+          key.revokedAtMs !== null ? (
+            <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>
+          ) : key.isWeb ? null : (
+            <a href={endOf(key)}>{endingOf(key).link}</a>
+          ),
       },
     ]}
     rows={keys.toReversed()}
-    empty={empty}
+    empty="No key yet."
   />
 );
 
-/** What a scope is for, in a word. */
-const rights: Readonly<Record<ApiScope, string>> = {
-  "inventory.read": "cars",
-  "dealers.read": "dealers",
-  "usage.read": "usage",
-  "export.read": "exports",
-  "sql.read": "SQL",
+/** What a scope is for, in a word and in words. */
+export const rights: Readonly<Record<ApiScope, readonly [word: string, words: string]>> = {
+  "inventory.read": ["cars", "Search listings, count and measure the market, and look up vehicles"],
+  "dealers.read": ["dealers", "Look up dealers and their listings"],
+  "usage.read": ["usage", "Read the usage of the account"],
+  "export.read": ["exports", "Export listings"],
+  "sql.read": ["SQL", "Run SQL"],
 };
 
 const rightsOf = (granted: readonly ApiScope[]): string =>
-  scopes.every((scope) => granted.includes(scope)) ? "everything" : granted.map((scope) => rights[scope]).join(", ");
-
-/** Returns the host that publishes a client, or that it registered itself. */
-const hostOf = (clientId: string): string =>
-  `agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`;
-
-const linkToEnd = (key: UsedKey): JSX.Element | null => {
-  const end = [keyEnd, agentEnd].find(({ isOf }) => isOf(key));
-  return end === undefined ? null : <a href={`${end.path}/${key.keyId}/${end.verb}`}>{end.link}</a>;
-};
+  scopes.every((scope) => granted.includes(scope)) ? "everything" : granted.map((scope) => rights[scope][0]).join(", ");
 
 /** The scopes of a key unless its owner chooses others: as on the command line. */
 const chosenScopes: ReadonlySet<ApiScope> = new Set(defaultScopes);
 
-/** The form of a new key, which its button opens. */
-const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+/** The form of a new key, which a button opens. */
+export const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <div class="unfold" id="new-key">
-    <Form visitor={visitor} action="/account/keys" class="form">
+    <Form visitor={visitor} action={path} class="form">
       <h3>New key</h3>
       <Field label="Name" name="name" maxLength={80} placeholder="nightly sync" />
       <fieldset class="checks">
         <legend>It may read</legend>
         {scopes.map((scope) => (
           <label key={scope}>
-            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> {rights[scope]}{" "}
+            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> {rights[scope][0]}{" "}
             <code>{scope}</code>
           </label>
         ))}
@@ -175,12 +164,6 @@ export function takeCreatedKey({ cookies }: RequestContext): string | undefined 
   return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
 }
 
-interface CreatedKeyProps {
-  readonly apiKey: string;
-  readonly keys: readonly UsedKey[];
-  readonly origin: string;
-}
-
 /** A request that a key with a scope may send. */
 const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
   "inventory.read": "/v1/listings?limit=1",
@@ -188,77 +171,57 @@ const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
   "usage.read": "/v1/usage",
 };
 
+interface CreatedKeyProps {
+  readonly apiKey: string;
+  readonly keys: readonly UsedKey[];
+  readonly origin: string;
+}
+
 /** A key that was just created, with a request that its scopes allow. */
 export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
   const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
   const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
-  const name = key === undefined || key.name === "" ? "" : `“${key.name}” `;
+  const first = `curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`;
   return (
     <section class="stack" id="created" aria-label="Your new key">
-      <Note>{`The key ${name}works now. Copy it: it is shown only this once.`}</Note>
+      <Note>The key {key?.name ? `“${key.name}” ` : ""}works now. Copy it: it is shown only this once.</Note>
       <div class="two">
         <CodeBox title="Key" code={apiKey} />
-        {request === undefined ? null : (
-          <CodeBox
-            title="First request"
-            code={`curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`}
-            language="shell"
-          />
-        )}
+        {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
       </div>
     </section>
   );
 };
 
-/** How keys of a kind are ended. */
-interface KeyEnd {
-  readonly path: "/account/keys" | "/account/agents";
-  readonly verb: "revoke" | "disconnect";
-  readonly noun: string;
-  readonly link: string;
-  readonly title: string;
-  readonly button: string;
-  readonly effect: string;
-  /** What the account's page has as `changed` afterwards. */
-  readonly changed: string;
-  isOf(key: UsedKey): boolean;
-}
-
-export const keyEnd: KeyEnd = {
-  path: "/account/keys",
-  verb: "revoke",
-  noun: "key",
-  changed: "revoked",
-  link: "Revoke",
-  title: "Revoke a key",
-  button: "Revoke the key",
-  effect: "stops working within a second, and for good.",
-  isOf: ({ clientId, isWeb }) => clientId === null && !isWeb,
-};
-
-export const agentEnd: KeyEnd = {
-  path: "/account/agents",
-  verb: "disconnect",
-  noun: "agent",
-  changed: "disconnected",
-  link: "Disconnect",
-  title: "Disconnect an agent",
-  button: "Disconnect the agent",
-  effect: "can no longer use this account within a second. To connect it again, start its sign-in again.",
-  isOf: ({ clientId }) => clientId !== null,
-};
+/** How a key is ended: that of an agent is disconnected. */
+const endingOf = ({ clientId }: UsedKey) =>
+  clientId === null
+    ? {
+        link: "Revoke",
+        title: "Revoke a key",
+        button: "Revoke the key",
+        effect: "stops working within a second, and for good.",
+        changed: "revoked",
+      }
+    : {
+        link: "Disconnect",
+        title: "Disconnect an agent",
+        button: "Disconnect the agent",
+        effect: "can no longer use this account within a second. To connect it again, start its sign-in again.",
+        changed: "disconnected",
+      };
 
 /** Asks for the confirmation that a key is to be ended. */
-export const endingPage =
-  (services: SiteServices, end: KeyEnd): PageHandler =>
+export const keyEndingPage =
+  (services: SiteServices): PageHandler =>
   async ({ visitor, params: { keyId = "" } }) => {
-    const { path, verb, title, button, effect, noun } = end;
-    const key = await keyOf(services, visitor.identity.key.accountId, { keyId, end });
-    if (key.revokedAtMs !== null) throw refuse("not_found", { what: `active ${noun}`, id: keyId });
+    const key = await keyOf(services, visitor.identity.key.accountId, keyId);
+    const { title, button, effect } = endingOf(key);
+    if (key.revokedAtMs !== null) throw refuse("not_found", { what: "active key", id: keyId });
     const used = key.lastUsedAtMs === null ? "never used" : `last used ${shortTime(key.lastUsedAtMs, "")} UTC`;
     return askingPage(
       title,
-      { visitor, action: `${path}/${keyId}/${verb}`, button, keepPath: "/account#keys" },
+      { visitor, action: `${path}/${keyId}/revoke`, button, keepPath: "/account#keys" },
       <>
         {key.name === "" ? "" : `“${key.name}”, `}
         <code>{keyId}</code>, {used}, {effect}
@@ -267,22 +230,18 @@ export const endingPage =
   };
 
 export const endKey =
-  (services: SiteServices, end: KeyEnd) =>
+  (services: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
     const { accountId } = visitor.identity.key;
-    await keyOf(services, accountId, { keyId, end });
+    const { changed } = endingOf(await keyOf(services, accountId, keyId));
     await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
-    return { location: `/account?changed=${end.changed}` };
+    return { location: `/account?changed=${changed}` };
   };
 
-/** Returns a key of an account. Refuses any other, and those of another kind, with `not_found`. */
-async function keyOf(
-  { accounts: { administration } }: SiteServices,
-  accountId: string,
-  { keyId, end }: { readonly keyId: string; readonly end: KeyEnd },
-): Promise<UsedKey> {
-  const keys = await administration.call("listKeys", { accountId });
-  const key = keys.find((known) => known.keyId === keyId && end.isOf(known));
-  if (key === undefined) throw refuse("not_found", { what: end.noun, id: keyId });
+/** Returns a key of an account. Refuses any other, and those of the pages, with `not_found`. */
+async function keyOf({ accounts }: SiteServices, accountId: string, keyId: string): Promise<UsedKey> {
+  const keys = await accounts.administration.call("listKeys", { accountId });
+  const key = keys.find((known) => known.keyId === keyId && !known.isWeb);
+  if (key === undefined) throw refuse("not_found", { what: "key", id: keyId });
   return key;
 }

@@ -4,7 +4,7 @@ import type { Account } from "../../accounts/account.ts";
 import { parseUsd } from "../../accounts/money.ts";
 import type { RateLimits } from "../../accounts/policy/rate-limiter.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
-import { tierLimits } from "../../accounts/policy/tiers.ts";
+import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
@@ -67,27 +67,18 @@ export const TierSheet = ({ account, limits: { limits, remaining }, progress }: 
     <p>
       {`${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60: ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one request, however many it sends.`}
     </p>
-    <NextTier progress={progress} />
+    {progress === null || progress.tier === 4 ? null : <p class="gap">{nextTierText(progress)}</p>}
   </Sheet>
 );
 
-/** What is missing for the next tier; nothing above the last one. */
-const NextTier = ({ progress }: Pick<TierProps, "progress">): JSX.Element | null => {
-  if (progress === null || progress.tier === 4) return null;
-  const { tier, isQueued, missing } = progress;
-  const next = tier === 1 ? 2 : tier === 2 ? 3 : 4;
+/** Says what the next tier has, and what is missing for it. */
+function nextTierText({ tier, isQueued, missing }: TierProgress): string {
+  const next = tiers.find((one) => one > tier) ?? tier;
   const { per10s, per60s } = tierLimits[next];
-  const more = `Tier ${next} has ${count(per10s)} in 10 seconds, ${count(per60s)} in 60.`;
-  if (isQueued) return <p>{`${more} The account qualifies: the promotion waits for the operator.`}</p>;
-  if (missing.length === 0) return <p>{`${more} The account qualifies: the next daily review promotes it.`}</p>;
-  return (
-    <>
-      <p>{`${more} Still missing:`}</p>
-      <ul>
-        {missing.map((requirement) => (
-          <li key={requirement}>{requirement}</li>
-        ))}
-      </ul>
-    </>
-  );
-};
+  const state = isQueued
+    ? "The account qualifies: the promotion waits for the operator."
+    : missing.length === 0
+      ? "The account qualifies: the next daily review promotes it."
+      : `Still missing: ${missing.join("; ")}.`;
+  return `Tier ${next} has ${count(per10s)} in 10 seconds, ${count(per60s)} in 60. ${state}`;
+}

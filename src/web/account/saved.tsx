@@ -37,29 +37,32 @@ interface SavedSheetProps {
 export const SavedSheet = ({ searches, visitor, query }: SavedSheetProps): JSX.Element => {
   const cars = searches.filter(isOfCar).length;
   const isBlank = query.get("query") === null;
+  const save = (
+    <Button href="#save" isSmall>
+      Save a search
+    </Button>
+  );
   return (
-    <section class="fig tint sand" id="saved">
-      <div class="head">
-        <h2>{savedTitle(searches.length - cars, cars)}</h2>
-        {isBlank ? (
-          <Button href="#save" isSmall>
-            Save a search
-          </Button>
-        ) : null}
-      </div>
-      {searches.length === 0 ? (
-        <p class="of">Changes of a saved search come by page, feed or webhook. Saving is free.</p>
-      ) : (
+    <div class="sand">
+      <Sheet
+        id="saved"
+        title={savedTitle(searches.length - cars, cars)}
+        of={
+          searches.length === 0 ? "Changes of a saved search come by page, feed or webhook. Saving is free." : undefined
+        }
+        end={isBlank ? save : null}
+        isTinted
+      >
         <ul class="saved">
           {searches.map((search) => (
             <SavedItem key={search.searchId} search={search} visitor={visitor} />
           ))}
         </ul>
-      )}
-      <div class={isBlank ? "unfold" : undefined} id="save">
-        <NewSearchForm visitor={visitor} query={query} />
-      </div>
-    </section>
+        <div class={isBlank ? "unfold" : undefined} id="save">
+          <NewSearchForm visitor={visitor} query={query} />
+        </div>
+      </Sheet>
+    </div>
   );
 };
 
@@ -151,29 +154,30 @@ export const saveVisitorSearch =
         : await understood(requests, words);
     const search = { name, query, ...(url === "" ? {} : { webhook_url: url }) };
     const { data: saved, meta } = await saveSearch(visitor.identity, search, services);
+    const notes = [
+      ...(unread.length === 0 ? [] : [`Not understood, and left out: ${unread.join(", ")}.`]),
+      ...(meta?.unmatched ?? []).map(
+        ({ parameter, value, did_you_mean: other }) =>
+          `No listing has ever had ${parameter} “${value}”${other === undefined ? "." : `: did you mean “${other}”?`}`,
+      ),
+    ];
+    const judgement = {
+      sentence: [`“${name}” is saved.`],
+      context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
+    };
     return {
       title: "Search saved",
       door: "account" as const,
       micros: requests.micros,
-      top: (
-        <Verdict
-          kicker={<Kicker above={[["/account", "Account"]]} />}
-          judgement={{
-            sentence: [`“${name}” is saved.`],
-            context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
-          }}
-        />
-      ),
+      top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
       body: (
         <>
-          {unread.length === 0 ? null : <Note isAlert>Not understood, and left out: {unread.join(", ")}.</Note>}
-          {(meta?.unmatched ?? []).map(({ parameter, value, did_you_mean }) => (
-            <Note key={`${parameter} ${value}`} isAlert>
-              No listing has ever had {parameter} “{value}”
-              {did_you_mean === undefined ? "." : `: did you mean “${did_you_mean}”?`}
+          {notes.map((note) => (
+            <Note key={note} isAlert>
+              {note}
             </Note>
           ))}
-          <Sheet title="How its changes come">
+          <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
             <div class="form">
               {url === "" ? null : (
                 <>
@@ -182,9 +186,6 @@ export const saveVisitorSearch =
                 </>
               )}
               <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${saved.feed_url}`} />
-              <p>
-                <a href="/account#saved">All saved searches</a>
-              </p>
             </div>
           </Sheet>
         </>

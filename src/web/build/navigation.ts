@@ -52,6 +52,7 @@ const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
   createSearch: "Save a search",
   deleteSearch: "Delete a search",
   resumeSearch: "Resume a search",
+  rotateSearchSecret: "Replace a secret",
   exportListings: "Exports",
   runSql: "SQL",
   getUsage: "Usage",

@@ -71,7 +71,7 @@ function docsOf({ object }: DocumentedOperation): OperationDocs {
     answers,
     request: exampleRequest(described, object, answers[0]?.description),
     sql: existsSync(projectPath(sqlFile)) ? projectText(sqlFile).trim() : "",
-    errors: errorsOf(described),
+    errors: described.errorCodes,
     prices: classes.map((usageClass) => prices[usageClass]),
     unit: unitOf(classes[0]),
   };
@@ -173,14 +173,6 @@ function jsonIn(text: string): unknown {
 export const exampleText = ({ example = [], schema }: DocumentedParameter): string =>
   [example].flat().join(schema["x-separator"] ?? ",");
 
-/** Errors of a status that need a parameter. */
-const parametersOfErrors: Readonly<Partial<Record<ErrorCode, RegExp>>> = {
-  unknown_postal_code: /^postal_code$/,
-  snapshot_unavailable: /^snapshot_date/,
-  version_unavailable: /^(data_version|since)$/,
-  invalid_statement: /^sql$/,
-};
-
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code);
 
 /** The codes of all errors. */
@@ -188,15 +180,6 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(errors).filter(isCod
 
 /** Returns the message of an error with placeholders in braces, without the parts that it only sometimes has. */
 export const errorMessage = (code: ErrorCode): string => errors[code][3].replaceAll(/\{(hint|why)\}/g, "");
-
-/** Returns the errors that an operation can answer: those of its statuses, without those of parameters that it lacks. */
-function errorsOf({ statuses, parameters, requestBody }: ContractOperation): readonly ErrorCode[] {
-  const names = [...parameters.map(({ name }) => name), ...Object.keys(requestBody?.properties ?? {})];
-  return errorCodes.filter((code) => {
-    const needed = parametersOfErrors[code];
-    return statuses.includes(errors[code][0]) && (needed === undefined || names.some((name) => needed.test(name)));
-  });
-}
 
 /** All operations, in the order of the document. */
 export const operationDocs: readonly OperationDocs[] = documentedOperations(document).map(docsOf);

@@ -11,7 +11,7 @@ export interface RequestSample {
 }
 
 /** What a method of the clients returns: a body, items of pages, pages of changes, or a file. */
-type ClientResult = "body" | "items" | "pages" | "file";
+type ClientResult = "body" | "rows" | "items" | "pages" | "file";
 
 /** The methods of the TypeScript client. Those of the Python client are spelled with underscores. */
 export const clientMethods: Readonly<Partial<Record<OperationId, readonly [method: string, result: ClientResult]>>> = {
@@ -32,6 +32,7 @@ export const clientMethods: Readonly<Partial<Record<OperationId, readonly [metho
   listSearches: ["searches", "body"],
   deleteSearch: ["deleteSearch", "body"],
   resumeSearch: ["resumeSearch", "body"],
+  rotateSearchSecret: ["rotateSearchSecret", "body"],
   getGroups: ["groups", "body"],
   getTrends: ["trends", "body"],
   searchDealers: ["dealers", "items"],
@@ -39,7 +40,7 @@ export const clientMethods: Readonly<Partial<Record<OperationId, readonly [metho
   findFittingModels: ["fittingModels", "body"],
   searchDealerListings: ["dealerListings", "items"],
   exportListings: ["exportListings", "file"],
-  runSql: ["sql", "body"],
+  runSql: ["sql", "rows"],
   getUsage: ["usage", "body"],
 };
 
@@ -112,6 +113,8 @@ export const toolNames: Readonly<Partial<Record<OperationId, string>>> = {
   getVin: "look_up_vin",
   interpretQuestion: "interpret_question",
   getFacets: "count_facets",
+  getGroups: "group_listings",
+  listChanges: "list_changes",
   getTrends: "trends",
   findComparables: "value_vehicle",
   searchDealers: "search_dealers",
@@ -179,6 +182,7 @@ function enclosed([open, close]: readonly [string, string], items: readonly stri
 const pythonWords: Readonly<Record<string, string>> = { from: "from_", as: "as_" };
 
 const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
+  rows: (call) => `result = ${call}\nprint(result["data"])`,
   body: (call) => `answer = ${call}\nprint(answer)`,
   items: (call) => `found = ${call}\nfor item in found:\n    print(item)`,
   pages: (call) => `pages = ${call}\nfor page in pages:\n    print(page["data"])`,
@@ -203,15 +207,18 @@ function python(sampled: Sampled): string {
     : key.secret !== undefined
       ? written(key.secret)
       : `os.environ["${keyVariable}"]`;
-  return `# pip install ./clients/python
-${keyText.startsWith("os") ? "import os\n\n" : ""}import carquet
+  return `# In a checkout of Carquet, after npm ci: pip install ./clients/python
+${keyText.startsWith("os") ? "import os\n\n" : ""}from carquet_client import Client
 
-client = carquet.Client("${origin}", ${keyText})
+client = Client("${origin}", ${keyText})
 ${pythonUses[result](call)}`;
 }
 
+const printedBody = (call: string): string => `const answer = await ${call};\nconsole.log(answer);`;
+
 const typescriptUses: Readonly<Record<ClientResult, (call: string) => string>> = {
-  body: (call) => `const answer = await ${call};\nconsole.log(answer);`,
+  body: printedBody,
+  rows: printedBody,
   items: (call) => `const found = ${call};\nfor await (const item of found) console.log(item);`,
   pages: (call) => `const pages = ${call};\nfor await (const { data } of pages) console.log(data);`,
   file: (call) => `const response = await ${call};\nconst bytes = await response.arrayBuffer();`,
@@ -234,7 +241,7 @@ function typescript(sampled: Sampled): string {
     : key.secret !== undefined
       ? written(key.secret)
       : `process.env["${keyVariable}"] ?? ""`;
-  return `// npm install ./clients/typescript
+  return `// In a checkout of Carquet, after npm ci: npm pack ./clients/typescript. In your project: npm install <checkout>/carquet-client-*.tgz
 import { CarquetClient } from "carquet-client";
 
 const carquet = new CarquetClient({

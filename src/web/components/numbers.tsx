@@ -20,12 +20,12 @@ export interface ChartTable {
   readonly sorting?: Sorting | undefined;
 }
 
-/** Returns how the numbers of a figure are sorted by the address of a page: `numbers=price-over-time.-median`. */
-export function sortingOf(id: string, path: string, query: URLSearchParams): Sorting {
-  const [figure, sort] = (query.get("numbers") ?? "").split(".");
+/** Returns how a table is sorted by the address of its page: `numbers=price-over-time.-median`. By default it is that of a figure. */
+export function sortingOf(id: string, path: string, query: URLSearchParams, anchor = `numbers-${id}`): Sorting {
+  const [table, sort] = (query.get("numbers") ?? "").split(".");
   return {
-    current: figure === id ? sort : undefined,
-    pathOf: (next) => `${changedPath(path, query, { numbers: `${id}.${next}` })}#numbers-${id}`,
+    current: table === id ? sort : undefined,
+    pathOf: (next) => `${changedPath(path, query, { numbers: `${id}.${next}` })}#${anchor}`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Sheets: what follows the verdict. A sheet has data; a tinted one is a remark in the color of its door. */
 import type { ComponentChildren, JSX } from "preact";
 
-interface SheetProps {
+export interface SheetProps {
   readonly title: ComponentChildren;
   /** The line below the title: what is counted, in which unit, of how many. */
   readonly of?: ComponentChildren;

@@ -1,6 +1,6 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { operation } from "../../contract/document.ts";
-import { type CalledId, queryString, type TextParameters } from "../../operations/caller.ts";
+import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -66,7 +66,7 @@ const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParamet
 
 const yearBounds = new Set(["min_year", "max_year"]);
 
-const namesOf = (id: CalledId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
+const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
 
 const notFilters: ReadonlySet<string> = new Set(["sort", "format", "csv_raw", "data_version", "snapshot_date"]);
 const filterNames: ReadonlySet<string> = new Set(
@@ -148,7 +148,7 @@ function distinguished(own: MarketSearch, other: MarketSearch): readonly [Market
 }
 
 /** Returns the filters of a search that an operation has, and the names of those that it lacks. */
-export function acceptedFilters(id: CalledId, { filters }: MarketSearch) {
+export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
   const known = namesOf(id);
   const all = Object.entries(filters);
   return {

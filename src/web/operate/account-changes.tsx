@@ -1,4 +1,4 @@
-/** The forms that change an account. The form of a change, and the command that does the same, derive from the row of the change. */
+/** The forms that change an account: each derives from the row of its change. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
@@ -23,53 +23,35 @@ export const formChanges: ReadonlyMap<string, FormChange> = new Map(
   ),
 );
 
-interface CommandTextProps {
-  readonly name: OperatorChangeName;
-  readonly accountId?: string;
-}
-
-/** The command of a change, with the flags of the inputs of its form. */
-export function CommandText({ name, accountId }: CommandTextProps): JSX.Element {
-  const fields = Object.entries<ChangeField>(changes[name].fields).flatMap(([field, { flags, label, parse }]) => {
-    if (field === "accountId") return [`--account ${accountId}`];
-    return parse !== undefined && (label !== undefined || flags.startsWith("<")) ? [flags] : [];
-  });
-  return <code class="small">{["carquet", name, ...fields].join(" ")}</code>;
-}
-
 interface ChangeFormsProps {
   readonly account: Account;
   readonly visitor: Visitor;
+  /** A form that changes nothing of the account itself. */
   readonly children: ComponentChildren;
 }
 
 export const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
   <Sheet id="changes" title="Change it">
     <div class="changes">
-      {[...formChanges].map(([path, change]) => {
-        const { buttons, ending } = change.form ?? {};
-        if (buttons === undefined) return null;
+      {[...formChanges].map(([path, { fields, form }]) => {
         const action = `/operate/accounts/${account.accountId}/${path}`;
-        return (
-          <div key={path}>
-            {ending?.isNow?.(account) ? (
-              <Button look="danger" href={action}>
-                {ending.title}…
+        if (form?.ending?.isNow?.(account))
+          return (
+            <Button key={path} look="danger" href={action}>
+              {form.ending.title}…
+            </Button>
+          );
+        return form?.buttons === undefined ? null : (
+          <Form key={path} visitor={visitor} action={action} class="line">
+            {Object.entries(fields).map(([name, field]) => (
+              <Input key={name} name={name} field={field} account={account} />
+            ))}
+            {form.buttons.map(([text, name, value = ""]) => (
+              <Button key={text} {...(name === undefined ? {} : { name, value })}>
+                {text}
               </Button>
-            ) : (
-              <Form visitor={visitor} action={action} class="line">
-                {Object.entries(change.fields).map(([name, field]) => (
-                  <Input key={name} name={name} field={field} account={account} />
-                ))}
-                {buttons.map(([text, name, value]) => (
-                  <Button key={text} {...(name === undefined ? {} : { name, value: value ?? "" })}>
-                    {text}
-                  </Button>
-                ))}
-              </Form>
-            )}
-            <CommandText name={change.name} accountId={account.accountId} />
-          </div>
+            ))}
+          </Form>
         );
       })}
       {children}
@@ -80,12 +62,11 @@ export const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): J
 interface InputProps {
   readonly name: string;
   readonly field: ChangeField;
-  /** The account that is changed; none if it is created. */
-  readonly account?: Account;
+  readonly account: Account;
 }
 
 /** The input of a field; nothing for a field without a label. */
-export function Input({ name, field, account }: InputProps): JSX.Element | null {
+function Input({ name, field, account }: InputProps): JSX.Element | null {
   const { label, choices, parse, inputMode, isRequired = false, proposed } = field;
   if (label === undefined) return null;
   if (choices !== undefined)
@@ -96,7 +77,7 @@ export function Input({ name, field, account }: InputProps): JSX.Element | null 
         <input type="checkbox" name={name} /> {label}
       </label>
     );
-  const value = typeof proposed === "string" ? proposed : account && proposed?.(account);
+  const value = typeof proposed === "function" ? proposed(account) : proposed;
   const isNeeded = isRequired || proposed !== undefined;
   return <Field label={label} name={name} value={value} inputMode={inputMode} required={isNeeded} />;
 }

@@ -6,18 +6,19 @@ import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
-import { integerIn, type Row } from "../../base/json.ts";
+import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { purposeOf } from "../account/charges.tsx";
+import { EntryTable } from "../account/charges.tsx";
+import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
-import { signedAmount, text, time, usd } from "../shell/format.ts";
+import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { ChangeForms, CommandText } from "./account-changes.tsx";
-import { AuditTable } from "./log-page.tsx";
+import { ChangeForms } from "./account-changes.tsx";
+import { auditColumns } from "./log-page.tsx";
+import { TableSheet } from "./operate-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -61,41 +62,58 @@ interface AccountSheetsProps {
 
 export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps): JSX.Element => {
   const { account, progress, credits, keys, entries, records } = opened;
+  const action = `${path}/${account.accountId}`;
+  // Times of any year have it.
+  const today = "";
   return (
     <>
       {isChanged ? <Note>The account is changed.</Note> : null}
       <Summary account={account} progress={progress} />
       <ChangeForms account={account} visitor={visitor}>
-        <InviteForm accountId={account.accountId} visitor={visitor} />
+        <Form visitor={visitor} action={`${action}/invite`} class="line">
+          <Button>Create an invitation</Button>
+          <Button name="kind" value="sign_in">
+            Create a sign-in link
+          </Button>
+        </Form>
       </ChangeForms>
       <div class="two">
-        <Credits credits={credits} account={account} visitor={visitor} />
-        <Keys keys={keys} accountId={account.accountId} />
+        <TableSheet
+          id="credits"
+          title="Credits and adjustments"
+          rows={credits.toReversed()}
+          empty="None yet."
+          columns={[
+            { title: "Time", text: (credit) => time(integerIn(credit, "at_ms")) },
+            { title: "Kind", text: ({ kind }) => String(kind).replaceAll("_", " ") },
+            { title: "Reference and note", text: ({ reference, note }) => plainWords(textOf(reference), textOf(note)) },
+            {
+              title: "USD",
+              number: (credit) => integerIn(credit, "micros"),
+              format: (micros) => signedAmount(micros ?? 0),
+            },
+            { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
+          ]}
+        />
+        <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
       </div>
       <div class="two">
-        <Sheet title="Last charges and credits" of="Times are UTC.">
-          <DataTable
-            label="Last charges and credits"
-            rows={entries}
-            empty="None yet."
-            columns={[
-              { title: "Time", cell: ({ atMs }) => time(atMs) },
-              {
-                title: "What",
-                cell: ({ usageClass, kind, reference, note }) =>
-                  [purposeOf(usageClass ?? kind), reference, note].filter((part) => part !== null).join(", "),
-              },
-              { title: "Amount", isNumber: true, cell: ({ micros }) => signedAmount(micros) },
-            ]}
-          />
+        <Sheet title="Last charges and credits">
+          <EntryTable entries={entries} keys={keys} today={today} />
         </Sheet>
-        <Sheet title="Last changes" of="Times are UTC.">
-          <AuditTable records={records} />
-        </Sheet>
+        <TableSheet
+          title="Last changes"
+          of="Times are UTC."
+          rows={records}
+          columns={auditColumns}
+          empty="No change yet."
+        />
       </div>
     </>
   );
 };
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 const Summary = ({ account, progress }: Pick<OpenedAccount, "account" | "progress">): JSX.Element => {
   const { capMicros, rateLimitOverride, tier } = account;
@@ -126,58 +144,16 @@ const Summary = ({ account, progress }: Pick<OpenedAccount, "account" | "progres
   );
 };
 
-const InviteForm = ({ accountId, visitor }: { readonly accountId: string; readonly visitor: Visitor }): JSX.Element => (
-  <div>
-    <Form visitor={visitor} action={`${path}/${accountId}/invite`} class="line">
-      <Button>Create an invitation</Button>
-      <Button name="kind" value="sign_in">
-        Create a sign-in link
-      </Button>
-    </Form>
-    <code class="small">carquet accounts invite --account {accountId} [--sign-in]</code>
-  </div>
-);
-
-type CreditsProps = Pick<OpenedAccount, "credits" | "account"> & { readonly visitor: Visitor };
-
-const Credits = ({ credits, ...props }: CreditsProps): JSX.Element => (
-  <Sheet
-    id="credits"
-    title="Credits and adjustments"
-    tools={
-      <>
-        <CommandText name="credits confirm" />
-        <CommandText name="credits reverse" />
-      </>
-    }
-  >
-    <DataTable
-      label="Credits and adjustments"
-      rows={credits.toReversed()}
-      empty="None yet."
-      columns={[
-        { title: "Time", cell: (credit) => time(integerIn(credit, "at_ms")) },
-        { title: "Kind", cell: ({ kind }) => String(kind).replaceAll("_", " ") },
-        {
-          title: "Reference and note",
-          cell: ({ reference, note }) => text([reference, note].filter((part) => part !== null).join(", ")),
-        },
-        { title: "USD", isNumber: true, cell: (credit) => signedAmount(integerIn(credit, "micros")) },
-        { title: "Payment", cell: (credit) => <Payment credit={credit} {...props} /> },
-      ]}
-    />
-  </Sheet>
-);
+interface PaymentProps {
+  readonly credit: Row;
+  readonly action: string;
+  readonly visitor: Visitor;
+}
 
 /** The status of a paid credit, with the forms that confirm or reverse it. */
-const Payment = ({
-  credit,
-  account,
-  visitor,
-}: Omit<CreditsProps, "credits"> & { readonly credit: Row }): JSX.Element | null => {
+const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null => {
   if (credit.kind !== "paid") return null;
   if (credit.reversed_at_ms !== null) return <span class="mute">reversed</span>;
-  const action = `${path}/${account.accountId}`;
   const id = String(credit.entry_id);
   return (
     <div class="line">
@@ -194,34 +170,3 @@ const Payment = ({
     </div>
   );
 };
-
-const Keys = ({ keys, accountId }: Pick<OpenedAccount, "keys"> & { readonly accountId: string }): JSX.Element => (
-  <Sheet id="keys" title="Keys" tools={<CommandText name="keys revoke" />}>
-    <DataTable
-      label="Keys"
-      rows={keys.toReversed()}
-      empty="No key yet."
-      columns={[
-        {
-          title: "Key",
-          cell: ({ name, keyId }) => (
-            <>
-              {text(name)} <code class="small">{keyId}</code>
-            </>
-          ),
-        },
-        { title: "Scopes", cell: ({ scopes }) => scopes.map((scope) => scope.replace(".read", "")).join(", ") },
-        { title: "Last used", cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : time(lastUsedAtMs)) },
-        {
-          title: "State",
-          cell: ({ keyId, revokedAtMs }) =>
-            revokedAtMs === null ? (
-              <a href={`${path}/${accountId}/keys-revoke?keyId=${keyId}`}>Revoke…</a>
-            ) : (
-              <span class="mute">revoked {time(revokedAtMs)}</span>
-            ),
-        },
-      ]}
-    />
-  </Sheet>
-);

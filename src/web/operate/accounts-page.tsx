@@ -1,6 +1,5 @@
 /** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
 import type { JSX } from "preact";
-import type { Account } from "../../accounts/account.ts";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { monthOf } from "../../accounts/clock.ts";
@@ -19,15 +18,15 @@ import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, monthName } from "../shell/format.ts";
 import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
-import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { CommandText, formChanges } from "./account-changes.tsx";
-import { AccountSheets, type OpenedAccount, openAccount } from "./account-sheets.tsx";
-import { operatePage, operatePath, SortedTable } from "./operate-page.tsx";
+import { formChanges } from "./account-changes.tsx";
+import { AccountSheets, openAccount } from "./account-sheets.tsx";
+import { operatePage, TableSheet } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
-const pageAccounts = 100;
+/** Accounts that are shown; others are found by a part of their address. */
+const accountsMax = 500;
 /** Accounts whose charges are compared with those of the month before. */
 const chargedMax = 10_000;
 
@@ -36,25 +35,24 @@ export const accountsPage =
   (services: SiteServices): PageHandler =>
   async ({ query, visitor, params: { accountId } }) => {
     const opened = accountId === undefined ? undefined : await openAccount(services, accountId);
-    const listed = await listAccounts(services, query);
-    const { accounts, total } = listed;
+    const listed = await listAccounts(services, query.get("q") ?? "");
     const inState = (state: ReturnType<typeof shownState>) =>
-      accounts.filter((one) => shownState(one) === state).length;
+      listed.rows.filter(({ account }) => shownState(account) === state).length;
     return operatePage({
       path,
       title: opened === undefined ? "Accounts" : opened.account.email,
       here: "Accounts",
       visitor,
       judgement: accountsVerdict({
-        accounts: total,
+        accounts: listed.total,
         low: inState("low_balance"),
         usedUp: inState("exhausted"),
-        href: `${path}?sort=accounts.balance#accounts`,
+        href: `${path}?numbers=accounts.balance#accounts`,
       }),
       children: (
         <>
           <div class="wide2">
-            <AccountTable listed={listed} opened={opened} query={query} />
+            <AccountTable {...listed} openedId={accountId} query={query} />
             <Invitation visitor={visitor} />
           </div>
           {opened === undefined ? null : (
@@ -65,97 +63,59 @@ export const accountsPage =
     });
   };
 
-interface ListedAccounts {
-  readonly accounts: readonly Account[];
-  readonly total: number;
-  readonly search: string;
-  readonly offset: number;
-  /** Charges at the same point of the month before, by account. */
-  readonly before: ReadonlyMap<string, number>;
-  readonly monthBefore: string;
-}
-
-async function listAccounts(
-  { accounts: { administration } }: SiteServices,
-  query: URLSearchParams,
-): Promise<ListedAccounts> {
-  const search = query.get("q") ?? "";
-  const offset = offsetOf(query.get("offset") ?? "");
+/** Returns the accounts with a text in their address, those that were charged most this month first, beside the month before. */
+async function listAccounts({ accounts: { administration } }: SiteServices, search: string) {
   const month = monthIn(new URLSearchParams(), administration.nowMs);
-  const [found, sums] = await Promise.all([
-    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset, limit: pageAccounts }),
-    administration.call("sumRevenue", {
-      period: periodOf(month),
-      before: sameDaysBefore(month),
-      accountsMax: chargedMax,
-    }),
+  const days = { period: periodOf(month), before: sameDaysBefore(month) };
+  const [{ accounts, total }, sums] = await Promise.all([
+    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset: 0, limit: accountsMax }),
+    administration.call("sumRevenue", { ...days, accountsMax: chargedMax }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
-  return { ...found, search, offset, before, monthBefore: monthName(month.beforeStart) };
+  const rows = accounts
+    .map((account) => ({
+      account,
+      micros: account.spentMicros,
+      beforeMicros: before.get(account.accountId) ?? 0,
+    }))
+    .sort((one, other) => other.micros - one.micros);
+  return { rows, total, search, monthBefore: monthName(month.beforeStart) };
 }
 
-/** Parses the number of accounts before a page; 0 for another text. */
-const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
-
-interface AccountTableProps {
-  readonly listed: ListedAccounts;
-  readonly opened: OpenedAccount | undefined;
+type AccountTableProps = Awaited<ReturnType<typeof listAccounts>> & {
+  readonly openedId: string | undefined;
   readonly query: URLSearchParams;
-}
-
-const AccountTable = ({ listed, opened, query }: AccountTableProps): JSX.Element => {
-  const { accounts, total, search, offset, before, monthBefore } = listed;
-  const pageAt = (start: number): string => `${path}?${new URLSearchParams({ q: search, offset: String(start) })}`;
-  const rows = accounts.map((account) => ({
-    account,
-    micros: account.spentMicros,
-    beforeMicros: before.get(account.accountId) ?? 0,
-  }));
-  const isWhole = offset === 0 && accounts.length === total;
-  return (
-    <Sheet
-      id="accounts"
-      title="Accounts"
-      {...(search === "" ? {} : { of: `${amountOf(total, "account")} with “${search}”.` })}
-      end={
-        <form class="line find" method="get" action={path}>
-          <input
-            class="in"
-            type="search"
-            name="q"
-            value={search}
-            aria-label="Find an account"
-            placeholder="Part of an address"
-          />
-          <Button isSmall>Find</Button>
-        </form>
-      }
-      tools={
-        isWhole ? undefined : (
-          <>
-            <span>
-              {count(Math.min(offset + 1, total))} to {count(offset + accounts.length)} of {count(total)}, oldest first
-            </span>
-            {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
-            {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
-          </>
-        )
-      }
-    >
-      <SortedTable
-        id="accounts"
-        label="Accounts"
-        first={isWhole ? "-charged" : ""}
-        path={path}
-        query={query}
-        rows={isWhole ? rows.sort((one, other) => other.micros - one.micros) : rows}
-        columns={accountColumns(monthBefore)}
-        isMine={({ account }) => account.accountId === opened?.account.accountId}
-        empty="No account has this text in its address."
-      />
-    </Sheet>
-  );
 };
+
+const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: AccountTableProps): JSX.Element => (
+  <TableSheet
+    id="accounts"
+    title="Accounts"
+    of={[
+      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`]),
+      ...(total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : []),
+    ].join(" ")}
+    end={
+      <form class="line find" method="get" action={path}>
+        <input
+          class="in"
+          type="search"
+          name="q"
+          value={search}
+          aria-label="Find an account"
+          placeholder="Part of an address"
+        />
+        <Button isSmall>Find</Button>
+      </form>
+    }
+    sorts={{ path, query }}
+    first="-charged"
+    rows={rows}
+    columns={accountColumns(monthBefore)}
+    isMine={({ account }) => account.accountId === openedId}
+    empty="No account has this text in its address."
+  />
+);
 
 const { tier, creditMicros } = changes["accounts create"].fields;
 
@@ -176,7 +136,7 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
           label="Tier"
           name="tier"
           value={String(tier.default)}
-          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`] as const)}
+          options={tiers.map((one) => [String(one), `${one} · ${tierLimits[one].per10s} in 10 s`])}
         />
       </div>
       <Button look="main">Make the invitation</Button>
@@ -186,7 +146,9 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
       </small>
       <details>
         <summary>As a command</summary>
-        <CommandText name="accounts create" />
+        <code class="small">
+          carquet accounts create --email name@company.example --tier {tier.default} --credit {creditMicros.proposed}
+        </code>
       </details>
     </Form>
   </Sheet>
@@ -217,7 +179,7 @@ export const changeConfirmation =
     return operatePage({
       path,
       title,
-      kicker: <AccountKicker account={account} />,
+      above: aboveAccount(accountId, account.email),
       visitor,
       judgement: { sentence: [`${title}?`], context: [effect] },
       children: (
@@ -235,19 +197,11 @@ export const changeConfirmation =
     });
   };
 
-const AccountKicker = ({
-  account: { accountId, email },
-}: {
-  readonly account: Pick<Account, "accountId" | "email">;
-}) => (
-  <Kicker
-    above={[
-      [operatePath, "Operate"],
-      [path, "Accounts"],
-      [`${path}/${accountId}#account`, email],
-    ]}
-  />
-);
+const aboveAccount = (accountId: string, email: string) =>
+  [
+    [path, "Accounts"],
+    [`${path}/${accountId}#account`, email],
+  ] as const;
 
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
@@ -260,9 +214,9 @@ export const changeAccountByForm =
     return { location: `${path}/${accountId}?changed=${form}#account` };
   };
 
-const links: Readonly<Record<LinkKind, readonly [title: string, effect: string, option: string]>> = {
-  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then", ""],
-  sign_in: ["The sign-in link is ready", "signs in without a password, within a day", " --sign-in"],
+const links: Readonly<Record<LinkKind, readonly [title: string, effect: string]>> = {
+  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then"],
+  sign_in: ["The sign-in link is ready", "signs in without a password, within a day"],
 };
 
 export const inviteByForm =
@@ -280,23 +234,16 @@ async function linkPage(
 ): Promise<PageContent> {
   const { accountId, kind } = input;
   const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
-  const [title, effect, option] = links[kind];
+  const [title, effect] = links[kind];
   return operatePage({
     path,
     title,
-    kicker: <AccountKicker account={{ accountId, email: accountId }} />,
+    above: aboveAccount(accountId, accountId),
     visitor,
     judgement: {
       sentence: [`${title}.`],
       context: [`Send the link: it works once and ${effect}. It is shown only now.`],
     },
-    children: (
-      <>
-        <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />
-        <Sheet title="As a command" tools={<a href={`${path}/${accountId}#account`}>The account</a>}>
-          <code class="small">{`carquet accounts invite --account ${accountId}${option}`}</code>
-        </Sheet>
-      </>
-    ),
+    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />,
   });
 }

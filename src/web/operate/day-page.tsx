@@ -1,110 +1,114 @@
 /** A day's report: one feed, the rows of an issue, all issues by field and reason, and the checks of the feeds, which are also a CSV file. */
 import type { JSX } from "preact";
-import { type Json, numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
 import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "../../query/quality/quality.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { Button } from "../components/button.tsx";
-import { Sheet, Spec } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { Spec } from "../components/sheet.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
+import type { Download } from "../shell/csv-download.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { numberColumn, operatePage, operatePath, operatorOf, SortedTable, textColumn } from "./operate-page.tsx";
+import { FeedLink, operatePage, operatePath, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 /** Rows of an issue, and checks, that are shown. */
 const issueRowsMax = 100;
 const checksMax = 500;
-
-type IssueGroup = Awaited<ReturnType<LakeVersion["feeds"]["issues"]>>[number];
 
 export const dayPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query, visitor }) => {
     const dealer = query.get("dealer") ?? undefined;
     const status = qualityStatuses.find((one) => one === query.get("status")) ?? "warn";
-    const chosen = {
-      outcome: query.get("outcome") ?? "",
-      field: query.get("field") ?? "",
-      reason: query.get("reason") ?? "",
-    };
+    const [outcome = "", field = "", reason = ""] = ["outcome", "field", "reason"].map((name) => query.get(name) ?? "");
     const checks = await checksOf(services, day, status, dealer);
-    const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => {
-      const { feeds, manifest, dealers } = version;
-      const [found] = await feeds.summaries([day]);
-      return {
-        summary: found,
-        issues: await feeds.issues(day),
-        feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
-        rows: chosen.outcome === "" ? undefined : await feeds.rowsOfIssue(day, chosen, issueRowsMax),
-        nameOf: (id: string) => dealers.nameOf(id) ?? id,
-        asOf: manifest.as_of,
-      };
-    });
-    const {
-      feeds: files = 0,
-      vins: cars = 0,
-      rejected: refused = 0,
-      collapsed: broken = 0,
-      unknown = 0,
-      noted = 0,
-    } = summary ?? {};
+    const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => ({
+      summary: (await version.feeds.summaries([day]))[0],
+      issues: await version.feeds.issues(day),
+      feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
+      rows: outcome === "" ? undefined : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
+      nameOf: (id: string) => version.dealers.nameOf(id) ?? id,
+      asOf: version.manifest.as_of,
+    }));
+    const { feeds: files = 0, vins: cars = 0, rejected = 0, collapsed = 0, unknown = 0, noted = 0 } = summary ?? {};
     const path = `/operate/days/${day}`;
     return operatePage({
       path: operatePath,
       title: `Report of ${dayText(day)}`,
       here: feed === undefined ? dayText(day) : `${dayText(day)} · ${feed.name}`,
       visitor,
-      judgement: dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }),
+      judgement: dayVerdict({ day, asOf, files, cars, refused: rejected, broken: collapsed, unknown, noted }),
       children: (
         <>
-          {rows === undefined ? null : <IssueRows issue={chosen} rows={rows} nameOf={nameOf} path={path} />}
+          {rows === undefined ? null : (
+            <TableSheet
+              id="rows"
+              title={`Rows: ${outcome}, ${field}, ${reason}`}
+              of={rows.length < issueRowsMax ? `${amountOf(rows.length, "row")}.` : `The first ${issueRowsMax} rows.`}
+              tools={<a href={`${path}#issues`}>All issues</a>}
+              label="Rows of the issue"
+              rows={rows}
+              empty="No row of this day has this issue."
+              columns={[
+                ...rowOfFile,
+                { title: "Dealer", cell: (row) => dealerLink(textOrNullIn(row, "dealer_id"), day, nameOf) },
+                { title: "VIN", text: (row) => text(textOrNullIn(row, "vin")) },
+                { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
+              ]}
+            />
+          )}
           {feed === undefined ? null : <Feed feed={feed} path={path} />}
           <Issues issues={issues} path={path} query={query} />
-          <Checks checks={checks} status={status} dealer={dealer} path={path} />
+          <Checks checks={checks} status={status} dealer={dealer} day={day} />
         </>
       ),
     });
   };
 
-interface IssueRowsProps {
-  readonly issue: Pick<IssueGroup, "outcome" | "field" | "reason">;
-  /** As `rowsOfIssue` returns them. */
-  readonly rows: readonly Row[];
-  readonly nameOf: (dealer: string) => string;
+interface IssuesProps {
+  readonly issues: Awaited<ReturnType<LakeVersion["feeds"]["issues"]>>;
   readonly path: string;
+  readonly query: URLSearchParams;
 }
 
-const IssueRows = ({ issue: { outcome, field, reason }, rows, nameOf, path }: IssueRowsProps): JSX.Element => (
-  <Sheet
-    id="rows"
-    title={`Rows: ${outcome}, ${field}, ${reason}`}
-    of={rows.length < issueRowsMax ? `${amountOf(rows.length, "row")}.` : `The first ${count(issueRowsMax)} rows.`}
-    tools={<a href={`${path}#issues`}>All issues</a>}
-  >
-    <DataTable
-      label="Rows of the issue"
-      rows={rows}
-      empty="No row of this day has this issue."
-      columns={[
-        { title: "File", cell: (row) => textIn(row, "file") },
-        { title: "Row", isNumber: true, cell: (row) => count(numberOrNull(row.row)) },
-        { title: "Dealer", cell: (row) => dealerLink(textOrNullIn(row, "dealer_id"), nameOf, path) },
-        { title: "VIN", cell: (row) => text(textOrNullIn(row, "vin")) },
-        { title: "Value", cell: (row) => text(textOrNullIn(row, "value")) },
-      ]}
-    />
-  </Sheet>
+const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
+  <TableSheet
+    id="issues"
+    title={issues.length === 0 ? "No issue" : `${amountOf(issues.length, "issue")} by field and reason`}
+    of="Rejected: the row is left out. Unknown: the value is. Noted: the value is unusual, and kept. A reason leads to its rows."
+    label="Issues by reason"
+    sorts={{ path, query }}
+    first="-rows"
+    rows={issues}
+    columns={[
+      { title: "Field", text: (issue) => issue.field },
+      { title: "Outcome", text: (issue) => issue.outcome },
+      {
+        title: "Reason",
+        text: (issue) => issue.reason,
+        cell: ({ example: _, count: __, ...issue }) => (
+          <a href={`${path}?${new URLSearchParams(issue)}#rows`}>{issue.reason}</a>
+        ),
+      },
+      { title: "Example", cell: ({ example }) => text(example) },
+      { title: "Rows", number: (issue) => issue.count },
+    ]}
+  />
 );
 
-const dealerLink = (id: string | null, nameOf: (dealer: string) => string, path: string) =>
-  id === null || id === "" ? "unknown" : <a href={`${path}?${new URLSearchParams({ dealer: id })}`}>{nameOf(id)}</a>;
+const dealerLink = (id: string | null, day: string, nameOf: (dealer: string) => string) =>
+  id === null || id === "" ? "unknown" : <FeedLink id={id} day={day} name={nameOf(id)} />;
+
+const rowOfFile: readonly SheetColumn<Row>[] = [
+  { title: "File", text: (row) => textIn(row, "file") },
+  { title: "Row", number: (row) => numberOrNull(row.row) },
+];
 
 const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
-  <Sheet
+  <TableSheet
     id="feed"
     title={`The file of ${feed.name}: ${feed.verdict}`}
     tools={
@@ -113,6 +117,15 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
         <a href={path}>All files of the day</a>
       </>
     }
+    label="Refused rows"
+    rows={feed.refused}
+    empty="No row is refused."
+    columns={[
+      ...rowOfFile,
+      { title: "Field", text: (row) => textIn(row, "field") },
+      { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
+      { title: "Reason", text: (row) => textIn(row, "reason") },
+    ]}
   >
     <Spec
       facts={[
@@ -138,59 +151,7 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
         </ul>
       </>
     )}
-    {feed.refused.length === 0 ? null : (
-      <DataTable
-        label="Refused rows"
-        rows={feed.refused}
-        columns={[
-          { title: "File", cell: (row) => textIn(row, "file") },
-          { title: "Row", isNumber: true, cell: (row) => count(numberOrNull(row.row)) },
-          { title: "Field", cell: (row) => textIn(row, "field") },
-          { title: "Value", cell: (row) => text(textOrNullIn(row, "value")) },
-          { title: "Reason", cell: (row) => textIn(row, "reason") },
-        ]}
-      />
-    )}
-  </Sheet>
-);
-
-const Issues = ({
-  issues,
-  path,
-  query,
-}: {
-  readonly issues: readonly IssueGroup[];
-  readonly path: string;
-  readonly query: URLSearchParams;
-}) => (
-  <Sheet
-    id="issues"
-    title={issues.length === 0 ? "No issue" : `${amountOf(issues.length, "issue")} by field and reason`}
-    of="Rejected: the row is left out. Unknown: the value is. Noted: the value is unusual, and kept. A reason leads to its rows."
-  >
-    <SortedTable
-      id="issues"
-      label="Issues by reason"
-      first="-count"
-      path={path}
-      query={query}
-      rows={issues}
-      columns={[
-        textColumn("Field", "field", ({ field }: IssueGroup) => field),
-        textColumn("Outcome", "outcome", ({ outcome }: IssueGroup) => outcome),
-        textColumn(
-          "Reason",
-          "reason",
-          ({ reason }: IssueGroup) => reason,
-          ({ outcome, field, reason }) => (
-            <a href={`${path}?${new URLSearchParams({ outcome, field, reason })}#rows`}>{reason}</a>
-          ),
-        ),
-        { title: "Example", cell: ({ example }) => text(example) },
-        numberColumn("Rows", "count", (issue: IssueGroup) => issue.count),
-      ]}
-    />
-  </Sheet>
+  </TableSheet>
 );
 
 /** Returns the checks of a day's feeds, with the names of dealers. */
@@ -211,62 +172,53 @@ interface ChecksProps {
   readonly checks: readonly Row[];
   readonly status: QualityStatus;
   readonly dealer: string | undefined;
-  readonly path: string;
+  readonly day: string;
 }
 
-const Checks = ({ checks, status, dealer, path }: ChecksProps): JSX.Element => {
+const Checks = ({ checks, status, dealer, day }: ChecksProps): JSX.Element => {
   const isAll = status === "ok";
+  const path = `/operate/days/${day}`;
   const other = new URLSearchParams({ ...(dealer === undefined ? {} : { dealer }), status: isAll ? "warn" : "ok" });
   return (
-    <Sheet
+    <TableSheet
       id="checks"
       title={isAll ? "All checks of the files" : `${amountOf(checks.length, "check")} to look at`}
-      of={`What is odd about files beside what is usual for their dealers.${checks.length > checksMax ? ` The first ${count(checksMax)} are shown.` : ""}`}
+      of={`What is odd about files beside what is usual for their dealers.${checks.length > checksMax ? ` The first ${checksMax} are shown.` : ""}`}
       end={
         <Button isSmall href={`${path}/quality.csv`}>
           CSV<span class="vh"> of all checks</span>
         </Button>
       }
       tools={<a href={`${path}?${other}#checks`}>{isAll ? "Checks to look at" : "All checks"}</a>}
-    >
-      <DataTable
-        label="Checks"
-        rows={checks.slice(0, checksMax)}
-        columns={[
-          {
-            title: "Dealer",
-            cell: (row) =>
-              dealerLink(textIn(row, "dealer_id"), (id) => text(textOrNullIn(row, "dealer_name") ?? id), path),
-          },
-          { title: "Status", cell: (row) => textIn(row, "status") },
-          { title: "Check", cell: (row) => textIn(row, "check") },
-          { title: "Field", cell: (row) => textIn(row, "field") },
-          { title: "Count", isNumber: true, cell: ({ n }) => numberText(n) },
-          { title: "Share", isNumber: true, cell: (row) => shareText(row.share) },
-          {
-            title: "Usual",
-            isNumber: true,
-            cell: ({ check, usual }) => (check === "rows" ? numberText(usual) : shareText(usual)),
-          },
-          { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
-        ]}
-      />
-    </Sheet>
+      label="Checks"
+      rows={checks.slice(0, checksMax)}
+      columns={[
+        {
+          title: "Dealer",
+          cell: (row) => dealerLink(textIn(row, "dealer_id"), day, (id) => textOrNullIn(row, "dealer_name") ?? id),
+        },
+        { title: "Status", text: (row) => textIn(row, "status") },
+        { title: "Check", text: (row) => textIn(row, "check") },
+        { title: "Field", text: (row) => textIn(row, "field") },
+        { title: "Count", number: ({ n }) => numberOrNull(n) },
+        { title: "Share", number: (row) => numberOrNull(row.share), format: shareText },
+        {
+          title: "Usual",
+          number: ({ usual }) => numberOrNull(usual),
+          cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
+        },
+        { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
+      ]}
+    />
   );
 };
 
-const numberText = (value: Json | undefined): string => (typeof value === "number" ? decimal(value) : "");
-const shareText = (value: Json | undefined): string => (typeof value === "number" ? `${decimal(100 * value)} %` : "");
+const shareText = (value: number | null): string => (value === null ? "" : `${decimal(100 * value)} %`);
 
-/** Serves all checks of a day as CSV to operators. */
+/** Returns all checks of a day as CSV. */
 export const qualityDownload =
-  (services: SiteServices): Middleware =>
-  async (context) => {
-    const { day = "" } = context.params;
-    if ((await operatorOf(context, services)) === undefined) return context.redirect("/sign-in");
-    const csv = qualityCsv(await checksOf(services, day, "ok"));
-    context.set("Content-Type", "text/csv; charset=utf-8");
-    context.set("Content-Disposition", `attachment; filename="quality-${day}.csv"`);
-    context.set("Cache-Control", "private, no-store");
-    context.body = csv;
+  (services: SiteServices) =>
+  async ({ context: { params } }: Download) => {
+    const day = String(params.day);
+    return { name: `quality-${day}.csv`, lines: qualityCsv(await checksOf(services, day, "ok")) };
   };

@@ -10,7 +10,6 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../ingest/held-feeds.ts";
 import { decisionNames, type FeedDecision, type FeedOfDay } from "../../lake/feed-decisions.ts";
 import { type FeedOverview, type FeedProblem, feedDetails } from "../../query/quality/feed-overview.ts";
-import type { FeedRecords } from "../../serving/feed-records.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
@@ -18,14 +17,10 @@ import { Sheet } from "../components/sheet.tsx";
 import { type BrokenFeed, brokenFeedText, decidedText } from "../sentences/operate.ts";
 import { count, day as dayText, shortDay } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
+import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { operatePage, operatePath } from "./operate-page.tsx";
-
-/** Returns the address of what is known about a dealer's feed of a day. */
-export const feedPath = (dealer: string, day: string): string =>
-  `/operate/days/${day}?${new URLSearchParams({ dealer })}`;
+import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
 interface BrokenFeedsProps {
   readonly feeds: readonly FeedProblem[];
@@ -45,9 +40,7 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           </h3>
           <p>
             <Words sentence={brokenFeedText(oddnessOf(feed, before))} />{" "}
-            <a href={feedPath(feed.dealerId, feed.day)}>
-              See them<span class="vh">, the cars of {feed.name}</span>
-            </a>
+            <FeedLink id={feed.dealerId} day={feed.day} name="See them" />
           </p>
           {feed.files.map(({ file, firstRow, rows }) => (
             <p key={file} class="small">
@@ -56,15 +49,30 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           ))}
         </div>
         <DayBars feed={feed} days={days} />
-        <DecisionForm feed={feed} visitor={visitor} />
+        <FeedForm visitor={visitor} action="/operate/decide" class="acts" feed={keyOf(feed)}>
+          <Button look="main" isSmall name="decision" value="release">
+            Accept it<span class="vh">: {feed.name}</span>
+          </Button>
+          <Button isSmall name="decision" value="reject">
+            Reject it<span class="vh">: {feed.name}</span>
+          </Button>
+          <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: feed.dealerId, day: feed.day })}`}>
+            Correct…<span class="vh"> {feed.name}</span>
+          </Button>
+        </FeedForm>
       </li>
     ))}
   </ul>
 );
 
+/** Returns the feed that a decision names. */
+export const keyOf = ({ dealerId, day }: Pick<FeedProblem, "dealerId" | "day">): FeedOfDay => ({
+  dealer_id: dealerId,
+  day,
+});
+
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
 const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
-  name: feed.name,
   vins: feed.vins,
   usualVins: feed.usualVins,
   ...(feed.vins < (feed.min_vins ?? 0)
@@ -75,62 +83,31 @@ const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed =>
     : { jumpedPrices: feed.jumped_prices, knownPrices: feed.known_prices }),
 });
 
-const barWidth = 16;
-const barStep = 19;
-const barsHeight = 44;
-/** A day without a car still has a mark. */
-const heightMin = 1.5;
-
-/** The rows of a feed on each day as bars, the last one in the color of the subject. */
+/** The rows of a feed on each day as bars, the last one in the color of the subject. A day without a car still has a mark. */
 const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; readonly days: readonly string[] }) => {
   const vins = days.map((day) => feeds.find((one) => one.day === day)?.vins ?? 0);
   const most = Math.max(1, ...vins);
+  const heights = vins.map((number) => Math.max(1.5, Math.round((number / most) * 400) / 10));
   return (
     <svg viewBox="0 0 190 44" role="img" aria-label={`Cars of ${name} on ${days.length} days: ${vins.join(", ")}`}>
-      {vins.map((number, index) => {
-        const height = Math.max(heightMin, Math.round((number / most) * 400) / 10);
+      {heights.map((height, index) => {
+        const color = index === days.length - 1 ? "var(--coral)" : "var(--petrol2)";
         return (
-          <rect
-            key={days[index]}
-            x={index * barStep}
-            y={barsHeight - height}
-            width={barWidth}
-            height={height}
-            rx="1.5"
-            fill={index === vins.length - 1 ? "var(--coral)" : "var(--petrol2)"}
-          />
+          <rect key={days[index]} x={index * 19} y={44 - height} width={16} height={height} rx="1.5" fill={color} />
         );
       })}
     </svg>
   );
 };
 
-const FeedFields = ({ dealer, day }: { readonly dealer: string; readonly day: string }): JSX.Element => (
-  <>
-    <input type="hidden" name="dealer" value={dealer} />
-    <input type="hidden" name="day" value={day} />
-  </>
-);
-
-const DecisionForm = ({
-  feed: { dealerId, day, name },
-  visitor,
-}: Pick<BrokenFeedsProps, "visitor"> & { readonly feed: FeedProblem }) => (
-  <Form visitor={visitor} action="/operate/decide" class="acts">
-    <FeedFields dealer={dealerId} day={day} />
-    <Button look="main" isSmall name="decision" value="release">
-      Accept it<span class="vh">: {name}</span>
-    </Button>
-    <Button isSmall name="decision" value="reject">
-      Reject it<span class="vh">: {name}</span>
-    </Button>
-    <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: dealerId, day })}`}>
-      Correct…<span class="vh"> {name}</span>
-    </Button>
+/** The form of a decision about a feed. */
+const FeedForm = ({ feed, ...form }: Parameters<typeof Form>[0] & { readonly feed: FeedOfDay }): JSX.Element => (
+  <Form {...form}>
+    <input type="hidden" name="dealer" value={feed.dealer_id} />
+    <input type="hidden" name="day" value={feed.day} />
+    {form.children}
   </Form>
 );
-
-const decided = { release: "accepted", reject: "rejected", correct: "corrected" } as const;
 
 interface DecidedProps {
   readonly decisions: readonly FeedDecision[];
@@ -147,21 +124,20 @@ export const DecidedToday = ({ decisions, nameOf, asOf, visitor }: DecidedProps)
     of="A decision takes effect with the next delivery. Until then it can be undone."
   >
     <ul class="lines">
-      {decisions.map(({ dealer_id: dealer, day, decision, file }) => (
-        <li key={`${dealer} ${day}`}>
+      {decisions.map((one) => (
+        <li key={`${one.dealer_id} ${one.day}`}>
           <span>
-            {decidedText(nameOf(dealer), decided[decision])}{" "}
+            {decidedText(nameOf(one.dealer_id), one.decision)}{" "}
             <span class="mute">
-              {day === asOf ? "" : `File of ${shortDay(day, asOf)}. `}
-              {file}
+              {one.day === asOf ? "" : `File of ${shortDay(one.day, asOf)}. `}
+              {one.file}
             </span>
           </span>
-          <Form visitor={visitor} action="/operate/undo">
-            <FeedFields dealer={dealer} day={day} />
+          <FeedForm visitor={visitor} action="/operate/undo" feed={one}>
             <Button isSmall>
-              Undo<span class="vh"> the decision about {nameOf(dealer)}</span>
+              Undo<span class="vh"> the decision about {nameOf(one.dealer_id)}</span>
             </Button>
-          </Form>
+          </FeedForm>
         </li>
       ))}
     </ul>
@@ -181,9 +157,10 @@ export const correctPage =
       visitor,
       judgement: {
         sentence: [`Correct the file of ${feed.name} of ${dayText(feed.day)}.`],
-        ...(queue === undefined
-          ? {}
-          : { context: ["The file you choose replaces the file that came. The day is published again with it."] }),
+        context:
+          queue === undefined
+            ? []
+            : ["The file you choose replaces the file that came. The day is published again with it."],
       },
       children: (
         <Sheet title="The right file">
@@ -193,8 +170,7 @@ export const correctPage =
               <code>carquet run</code> can; here, correct the file at its source and ingest the day again.
             </p>
           ) : (
-            <Form visitor={visitor} action="/operate/decide" class="stack upload" hasFile>
-              <FeedFields dealer={dealer} day={feed.day} />
+            <FeedForm visitor={visitor} action="/operate/decide" class="stack upload" hasFile feed={keyOf(feed)}>
               <input type="hidden" name="decision" value="correct" />
               {feed.files.length === 0 ? (
                 <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />
@@ -206,7 +182,7 @@ export const correctPage =
                 <Button look="main">Correct it</Button>
                 <Button href={operatePath}>Keep it waiting</Button>
               </div>
-            </Form>
+            </FeedForm>
           )}
         </Sheet>
       ),
@@ -223,7 +199,7 @@ export const decideByForm =
     const feed = feedIn(fields);
     const at = new Date(accounts.administration.nowMs);
     const decided = await current.use(async ({ feeds }) => {
-      requireDay(feeds, feed.day);
+      if (!feeds.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
       if (decision !== "correct") return decideHeldFeed(exports.lake, feeds, feed, { decision, at });
       if (file === undefined || file.size === 0) throw new UserError("No file: expected one with rows.");
       return withFile(file, (path) =>
@@ -235,16 +211,14 @@ export const decideByForm =
         }),
       );
     });
-    await record(services, visitor, decision, decided);
-    return { location: `${operatePath}?decided=${decision}` };
+    return recorded(services, visitor, decision, decided);
   };
 
 export const undoByForm =
   (services: SiteServices) =>
   async ({ visitor, fields }: VisitorForm) => {
     const { exports, queue } = services;
-    await record(services, visitor, "undo", await undoDecision({ lake: exports.lake, queue }, feedIn(fields)));
-    return { location: `${operatePath}?decided=undo` };
+    return recorded(services, visitor, "undo", await undoDecision({ lake: exports.lake, queue }, feedIn(fields)));
   };
 
 /** What is said after a decision, by what the page has as `decided`. */
@@ -260,19 +234,16 @@ const feedIn = (fields: URLSearchParams): FeedOfDay => ({
   day: fields.get("day") ?? "",
 });
 
-function requireDay(feeds: FeedRecords, day: string): void {
-  if (!feeds.days.includes(day)) throw refuse("not_found", { what: "ingested day", id: day });
-}
-
-/** Keeps who decided in the audit log. */
-async function record(
+/** Keeps who decided in the audit log; returns the page that says so. */
+async function recorded(
   { accounts: { administration } }: SiteServices,
   visitor: Visitor,
   name: FeedDecision["decision"] | "undo",
   { dealer_id: dealerId, day, file }: FeedDecision,
-): Promise<void> {
+): Promise<Redirect> {
   const input = { dealerId, day, ...(file === undefined ? {} : { file }) };
   await administration.change(visitor.identity.key.accountId, name, input);
+  return { location: `${operatePath}?decided=${name}` };
 }
 
 /** Calls `work` with the path of an uploaded file, which is removed afterwards. */

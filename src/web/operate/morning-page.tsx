@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { isUndecided } from "../../ingest/held-feeds.ts";
-import { type FeedDecision, type FeedOfDay, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
+import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
@@ -24,9 +24,8 @@ import {
 import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
-import type { Visitor } from "../shell/visitor.ts";
-import { BrokenFeeds, DecidedToday, decidedNotes, feedPath } from "./decisions.tsx";
-import { numberColumn, operatePage, operatePath, SortedTable, textColumn } from "./operate-page.tsx";
+import { BrokenFeeds, DecidedToday, decidedNotes, keyOf } from "./decisions.tsx";
+import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
 const shownDays = 10;
@@ -45,33 +44,39 @@ export const morningPage =
       })),
       readFeedDecisions(exports.lake).catch((): readonly FeedDecision[] => []),
     ]);
-    const today = new Date(accounts.administration.nowMs).toISOString().slice(0, 10);
+    const today = time(accounts.administration.nowMs).slice(0, 10);
     const { open, decided } = dividedFeeds(overview, decisions, { asOf, today, queue });
+    const shown = { overview, asOf, query };
     return operatePage({
       path: operatePath,
       title: "This morning",
       kicker: `Operate · ${weekday(asOf)}, ${dayText(asOf)}`,
       visitor,
-      judgement: verdictOf(overview, {
-        broken: open.length,
-        asOf,
-        version: current.version,
-        hasFailed: freshness.hasFailed,
-      }),
+      judgement: verdictOf(overview, open.length, asOf, { version: current.version, hasFailed: freshness.hasFailed }),
       children: (
         <>
-          <Notes overview={overview} lastIngest={freshness.lastIngest} changed={query.get("decided") ?? ""} />
-          <Decisions overview={overview} open={open} decided={decided} visitor={visitor} />
+          <Notes failed={overview.failed} lastIngest={freshness.lastIngest} decided={query.get("decided") ?? ""} />
+          <section id="decide">
+            <div class="head">
+              <h2>{decideTitle(open.length)}</h2>
+              {decided.length === 0 ? (
+                "Decided today: 0"
+              ) : (
+                <a href="#decided">Decided today: {count(decided.length)}</a>
+              )}
+            </div>
+            {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
+          </section>
           {decided.length === 0 ? null : (
             <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />
           )}
           <div class="wide2">
             <div class="stack">
-              <SilentDealers overview={overview} asOf={asOf} query={query} />
-              <RefusedRows feeds={overview.problems.filter(({ state }) => state === "refused")} query={query} />
+              <SilentDealers {...shown} />
+              <RefusedRows {...shown} />
             </div>
             <div class="stack">
-              <CarsRead overview={overview} asOf={asOf} query={query} />
+              <CarsRead {...shown} />
               <Sheet title={<Words sentence={serviceTitle(health)} />} of={serviceNote(health)} isTinted />
             </div>
           </div>
@@ -80,63 +85,36 @@ export const morningPage =
     });
   };
 
-interface DecisionsProps {
-  readonly overview: FeedOverview;
-  readonly open: readonly FeedProblem[];
-  readonly decided: readonly FeedDecision[];
-  readonly visitor: Visitor;
-}
-
-const Decisions = ({ overview, open, decided, visitor }: DecisionsProps): JSX.Element => (
-  <section id="decide">
-    <div class="head">
-      <h2>{decideTitle(open.length)}</h2>
-      {decided.length === 0 ? (
-        <span class="mute">Decided today: 0</span>
-      ) : (
-        <a href="#decided">Decided today: {count(decided.length)}</a>
-      )}
-    </div>
-    {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
-  </section>
-);
-
 /** Returns the held feeds that wait for a decision, and the decisions of today or about the published day. */
 function dividedFeeds(
   { problems }: FeedOverview,
   decisions: readonly FeedDecision[],
   { asOf, today, queue }: { readonly asOf: string; readonly today: string; readonly queue: string | undefined },
 ) {
-  const feedOf = ({ dealerId, day }: FeedProblem): FeedOfDay => ({ dealer_id: dealerId, day });
-  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, feedOf(feed)));
+  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, keyOf(feed)));
   const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
   const decided = decisions.filter(
-    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, feedOf(feed))),
+    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, keyOf(feed))),
   );
   return { open, decided };
 }
 
-interface MorningFacts {
-  readonly broken: number;
-  readonly asOf: string;
-  readonly version: string | undefined;
-  readonly hasFailed: boolean;
-}
-
-function verdictOf({ states, summaries }: FeedOverview, { broken, asOf, version, hasFailed }: MorningFacts) {
-  const { came = 0, refused = 0, held = 0, silent = 0 } = states;
+function verdictOf(
+  { states: { came = 0, refused = 0, held = 0, silent = 0 }, summaries }: FeedOverview,
+  broken: number,
+  asOf: string,
+  service: { readonly version: string | undefined; readonly hasFailed: boolean },
+) {
   const day = summaries.find((one) => one.day === asOf);
   const report = `/operate/days/${asOf}`;
   return morningVerdict({
+    ...service,
     day: asOf,
     asOf,
     expected: came + refused + held + silent,
     silent,
     broken,
-    decisions: broken,
     ...(day === undefined ? {} : { rows: day.vins + day.rejected, refused: day.rejected, cars: day.vins }),
-    version,
-    hasFailed,
     hrefs: { broken: "#decide", silent: "#silent", refused: `${report}#issues`, cars: "#read", came: report },
   });
 }
@@ -160,17 +138,15 @@ export async function healthOf({
   };
 }
 
-interface NotesProps {
-  readonly overview: FeedOverview;
+interface NotesProps extends Pick<FeedOverview, "failed"> {
   readonly lastIngest: IngestRecord | undefined;
   /** What a form has decided. */
-  readonly changed: string;
+  readonly decided: string;
 }
 
 /** What was changed, and what went wrong with whole deliveries. */
-const Notes = ({ overview: { failed }, lastIngest, changed }: NotesProps): JSX.Element => {
-  const note = decidedNotes.get(changed);
-  const [day] = failed;
+const Notes = ({ failed, lastIngest, decided }: NotesProps): JSX.Element => {
+  const note = decidedNotes.get(decided);
   return (
     <>
       {note === undefined ? null : <Note>{note}</Note>}
@@ -180,72 +156,63 @@ const Notes = ({ overview: { failed }, lastIngest, changed }: NotesProps): JSX.E
           delivery; later ones wait.
         </Note>
       )}
-      {day === undefined ? null : (
+      {failed.length === 0 ? null : (
         <Note isAlert>
           {failed.map(dayText).join("; ")}: nothing was published.{" "}
-          <code>carquet ingest --replay-from {day} &lt;dir&gt;</code> publishes this day and all later ones from their
-          deliveries.
+          <code>carquet ingest --replay-from {failed[0]} &lt;dir&gt;</code> publishes this day and all later ones from
+          their deliveries.
         </Note>
       )}
     </>
   );
 };
 
-interface OverviewProps {
+interface ShownProps {
   readonly overview: FeedOverview;
   readonly asOf: string;
   readonly query: URLSearchParams;
 }
 
-const dealerLink = ({ dealerId, day, name }: FeedProblem): JSX.Element => <a href={feedPath(dealerId, day)}>{name}</a>;
-
 /** Silent dealers that are shown at first. */
 const fewDealers = 12;
 
-const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: OverviewProps): JSX.Element => {
+const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: ShownProps): JSX.Element => {
   const silent = problems
     .filter(({ state }) => state === "silent")
-    .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }));
-  silent.sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
+    .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }))
+    .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
   const { title, note } = silentTitle(silent, asOf);
   const total = states.silent ?? 0;
-  const isAll = query.has("silent") || query.get("sort")?.startsWith("silent.") === true;
+  const isAll = query.has("silent") || query.get("numbers")?.startsWith("silent.") === true;
   const shown = isAll ? silent : silent.slice(0, fewDealers);
   return (
-    <Sheet
+    <TableSheet
       id="silent"
       title={title}
       of={note}
-      {...(shown.length < total
-        ? { tools: <a href={`${operatePath}?silent=all#silent`}>All {count(total)} dealers</a> }
-        : {})}
-    >
-      <SortedTable
-        id="silent"
-        label="Silent dealers"
-        first="last"
-        path={operatePath}
-        query={query}
-        rows={shown}
-        empty="Every dealer that is expected delivered."
-        columns={[
-          textColumn("Dealer", "name", ({ name }: FeedProblem) => name, dealerLink),
-          { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
-          numberColumn("Cars", "cars", ({ lastVins }: FeedProblem) => lastVins),
-          {
-            ...textColumn(
-              "Silent",
-              "last",
-              ({ last }: FeedProblem) => last ?? asOf,
-              ({ last }) => silentSince(last ?? asOf, asOf),
-            ),
-            isNumber: true,
-          },
-        ]}
-      />
-    </Sheet>
+      label="Silent dealers"
+      tools={
+        shown.length < total ? <a href={`${operatePath}?silent=all#silent`}>All {count(total)} dealers</a> : undefined
+      }
+      sorts={{ path: operatePath, query }}
+      first="-silent"
+      rows={shown}
+      empty="Every dealer that is expected delivered."
+      columns={[
+        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
+        { title: "Cars", number: ({ lastVins }) => lastVins },
+        {
+          title: "Silent",
+          number: ({ lastDay }) => -Date.parse(lastDay),
+          cell: ({ lastDay }) => silentSince(lastDay, asOf),
+        },
+      ]}
+    />
   );
 };
+
+const dealerLink = ({ dealerId, day, name }: FeedProblem) => <FeedLink id={dealerId} day={day} name={name} />;
 
 /** Squares of the days of a feed: filled where a file came, open where one was expected and did not. */
 const DayStrip = ({ feed: { feeds }, days }: { readonly feed: FeedProblem; readonly days: readonly string[] }) => {
@@ -262,40 +229,36 @@ const DayStrip = ({ feed: { feeds }, days }: { readonly feed: FeedProblem; reado
   );
 };
 
-const RefusedRows = ({ feeds, query }: { readonly feeds: readonly FeedProblem[]; readonly query: URLSearchParams }) =>
-  feeds.length === 0 ? null : (
-    <Sheet
+const RefusedRows = ({ overview: { problems }, query }: ShownProps): JSX.Element | null => {
+  const feeds = problems.filter(({ state }) => state === "refused").sort((one, other) => other.refused - one.refused);
+  return feeds.length === 0 ? null : (
+    <TableSheet
       id="refused"
       title={`${count(feeds.length)} ${feeds.length === 1 ? "file has" : "files have"} refused rows`}
       of="Their other rows are published. Rows without a valid VIN or dealer are refused."
-    >
-      <SortedTable
-        id="refused"
-        label="Files with refused rows"
-        first="-rows"
-        path={operatePath}
-        query={query}
-        rows={[...feeds].sort((one, other) => other.refused - one.refused)}
-        columns={[
-          textColumn("Dealer", "name", ({ name }: FeedProblem) => name, dealerLink),
-          {
-            title: "File and first row",
-            cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
-          },
-          numberColumn("Cars", "cars", ({ vins }: FeedProblem) => vins),
-          numberColumn("Refused", "rows", ({ refused }: FeedProblem) => refused),
-        ]}
-      />
-    </Sheet>
+      sorts={{ path: operatePath, query }}
+      first="-refused"
+      rows={feeds}
+      columns={[
+        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        {
+          title: "File and first row",
+          cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
+        },
+        { title: "Cars", number: ({ vins }) => vins },
+        { title: "Refused", number: ({ refused }) => refused },
+      ]}
+    />
   );
+};
 
 /** Formats the number above a bar, for which there is little room: `9.8K`. */
 const barText = (cars: number): string => (cars < 1000 ? count(cars) : `${(cars / 1000).toFixed(1)}K`);
 
-const CarsRead = ({ overview: { summaries, days }, asOf, query }: OverviewProps): JSX.Element => {
-  const vinsOf = (day: string): number => summaries.find((one) => one.day === day)?.vins ?? 0;
+const CarsRead = ({ overview: { summaries, days }, asOf, query }: ShownProps): JSX.Element => {
+  const vinsOf = (day: string) => summaries.find((one) => one.day === day)?.vins;
   const before = summaries.filter(({ day }) => day !== asOf).map(({ vins }) => vins);
-  const { title, note } = readTitle(vinsOf(asOf), before);
+  const { title, note } = readTitle(vinsOf(asOf) ?? 0, before);
   const first = summaries.at(-1)?.day ?? asOf;
   const shown = days.filter((day) => day >= first);
   return (
@@ -324,15 +287,21 @@ const CarsRead = ({ overview: { summaries, days }, asOf, query }: OverviewProps)
         width={420}
         height={160}
         x={bandScale(shown.map((day) => ({ text: String(Number(day.slice(8))) })))}
-        y={numberScale(shown.map(vinsOf), { format: shortCount, isFromZero: true })}
-        marks={shown.map((day, index) => ({
-          mark: "bar",
-          x: index,
-          y: vinsOf(day),
-          ...(summaries.some((one) => one.day === day) ? { above: barText(vinsOf(day)) } : {}),
-          color: day === asOf ? "coral" : "petrol2",
-          title: `${shortDay(day, asOf)}: ${count(vinsOf(day))} cars`,
-        }))}
+        y={numberScale(
+          shown.map((day) => vinsOf(day) ?? 0),
+          { format: shortCount, isFromZero: true },
+        )}
+        marks={shown.map((day, index) => {
+          const cars = vinsOf(day);
+          return {
+            mark: "bar",
+            x: index,
+            y: cars ?? 0,
+            ...(cars === undefined ? {} : { above: barText(cars) }),
+            color: day === asOf ? "coral" : "petrol2",
+            title: `${shortDay(day, asOf)}: ${count(cars)} cars`,
+          };
+        })}
       />
     </Figure>
   );

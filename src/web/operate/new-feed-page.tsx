@@ -1,7 +1,7 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
 import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
-import type { Row } from "../../base/json.ts";
+import { numberOrNull, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { describeIssue } from "../../ingest/delivery-report.ts";
@@ -12,15 +12,13 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
-import { DataTable, type TableColumn } from "../components/table.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
-import { Kicker } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { addDraft, mapDraft, removeDraft } from "./feed-drafts.ts";
-import { operatePage, operatePath } from "./operate-page.tsx";
+import { operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/feeds";
 
@@ -29,15 +27,8 @@ const feedPage = (visitor: Visitor, title: string, context: string, children: Co
   operatePage({
     path: "/operate/service",
     title,
-    kicker: (
-      <Kicker
-        above={[
-          [operatePath, "Operate"],
-          ["/operate/service", "Service"],
-        ]}
-        here="New feed"
-      />
-    ),
+    above: [["/operate/service", "Service"]],
+    here: "New feed",
     visitor,
     judgement: { sentence: [`${title}.`], context: [context] },
     children,
@@ -121,23 +112,23 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       )}
       <Form visitor={visitor} action={path} class="stack">
         <input type="hidden" name="draft" value={id} />
-        <Sheet id="columns" title="Columns" end={<a href={path}>Another file</a>}>
-          <DataTable
-            label="Columns"
-            rows={columns}
-            columns={[
-              { title: "Column", cell: ({ column }) => column },
-              {
-                title: "Field",
-                cell: (column) => <ColumnChoice column={column} value={fields.get(`column:${column.column}`) ?? ""} />,
-              },
-              { title: "State", cell: ({ state }) => state },
-              { title: "Why", cell: ({ why }) => why },
-              { title: "Usable", isNumber: true, cell: ({ share }) => share },
-              { title: "Values before → after", cell: ({ samples }) => samples },
-            ]}
-          />
-        </Sheet>
+        <TableSheet
+          id="columns"
+          title="Columns"
+          end={<a href={path}>Another file</a>}
+          rows={columns}
+          columns={[
+            { title: "Column", text: ({ column }) => column },
+            {
+              title: "Field",
+              cell: (column) => <ColumnChoice column={column} value={fields.get(`column:${column.column}`) ?? ""} />,
+            },
+            { title: "State", text: ({ state }) => state },
+            { title: "Why", text: ({ why }) => why },
+            { title: "Usable", text: ({ share }) => share },
+            { title: "Values before → after", text: ({ samples }) => samples },
+          ]}
+        />
         <Constants fields={fields} />
         <div class="line">
           <Button look="main" name="action" value="try">
@@ -158,9 +149,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       <Sheet id="issues" title="What would be refused or unknown">
         <Lines lines={[...issues.map(describeIssue), ...remarks]} />
       </Sheet>
-      <Sheet id="listings" title="The first cars as listings">
-        <DataTable label="Listings" rows={listings} columns={listed} />
-      </Sheet>
+      <TableSheet id="listings" title="The first cars as listings" rows={listings} columns={listed} />
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
   );
@@ -226,32 +215,29 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
   </Sheet>
 );
 
-/** The columns of listings: what each joins. */
-const listed: readonly TableColumn<Row>[] = (
-  [
-    ["Row", "row"],
-    ["Car", "year make model trim drivetrain"],
-    ["VIN", "vin"],
-    ["Type", "inventory_type"],
-    ["Price", "price"],
-    ["Miles", "miles"],
-    ["Body", "body_type"],
-    ["Color", "exterior_color"],
-    ["Stock", "stock_number"],
-    ["Photos", "photos"],
-    ["Dealer", "dealer_name dealer_city dealer_state"],
-    ["Page", "vdp_url"],
-  ] as const
-).map(([title, fields]) => ({
+/** Returns a column that joins fields of a row. */
+const joining = (title: string, ...fields: readonly string[]): SheetColumn<Row> => ({
   title,
-  isNumber: ["Row", "Price", "Miles", "Photos"].includes(title),
-  cell: (row) =>
-    title === "Price" && typeof row.price === "number"
-      ? dollars(row.price)
-      : text(
-          fields
-            .split(" ")
-            .flatMap((field) => row[field] ?? [])
-            .join(" "),
-        ),
-}));
+  text: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
+});
+
+const numberOf = (title: string, field: string, format: SheetColumn<Row>["format"] = count): SheetColumn<Row> => ({
+  title,
+  number: (row) => numberOrNull(row[field]),
+  format,
+});
+
+const listed: readonly SheetColumn<Row>[] = [
+  numberOf("Row", "row"),
+  joining("Car", "year", "make", "model", "trim", "drivetrain"),
+  joining("VIN", "vin"),
+  joining("Type", "inventory_type"),
+  numberOf("Price", "price", dollars),
+  numberOf("Miles", "miles"),
+  joining("Body", "body_type"),
+  joining("Color", "exterior_color"),
+  joining("Stock", "stock_number"),
+  numberOf("Photos", "photos"),
+  joining("Dealer", "dealer_name", "dealer_city", "dealer_state"),
+  joining("Page", "vdp_url"),
+];

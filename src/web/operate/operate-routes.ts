@@ -3,8 +3,11 @@ import type Router from "@koa/router";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { uploadBytesMax, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
+import { signInPage } from "../account/sign-in/sign-in-page.tsx";
+import { csvDownload } from "../shell/csv-download.ts";
+import { formBytesMax, uploadBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
+import { type PageHandler, type PageVisit, signedInPage } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
 import {
   accountsPage,
   changeAccountByForm,
@@ -16,24 +19,36 @@ import { dayPage, qualityDownload } from "./day-page.tsx";
 import { correctPage, decideByForm, undoByForm } from "./decisions.tsx";
 import { logPage } from "./log-page.tsx";
 import { morningPage } from "./morning-page.tsx";
-import { addOperateForm, addOperatePage } from "./operate-page.tsx";
 import { revenueDownload, revenuePage } from "./revenue-page.tsx";
 import { decideQueuedReview, servicePage } from "./service-page.tsx";
 
-type FormHandler = Parameters<typeof addOperateForm>[2][1];
+const isOperator = (visitor: Visitor | undefined): boolean => visitor?.identity.cached.account.isOperator === true;
+
+/** For all other accounts, the operators' pages do not exist. */
+const forOperators =
+  <Visit extends Pick<PageVisit, "visitor" | "context">, Result>(handle: (visit: Visit) => Promise<Result>) =>
+  async (visit: Visit): Promise<Result> => {
+    if (!isOperator(visit.visitor)) throw refuse("not_found", { what: "resource", id: visit.context.path });
+    return handle(visit);
+  };
 
 /** Adds the pages and forms of operators to a router. */
 export function addOperateRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const page = (path: string, handle: PageHandler) => addOperatePage(router, services, [path, handle]);
-  const form = (path: string, handle: FormHandler, bytesMax?: number) =>
-    addOperateForm(router, services, [path, handle], bytesMax);
+  const page = (path: string, handle: PageHandler) =>
+    router.get(path, signedInPage(services, signInPage, forOperators(handle)));
+  const file = (path: string, handle: Parameters<typeof csvDownload>[1]) =>
+    router.get(path, csvDownload(services, forOperators(handle)));
+  const form = (path: string, handle: Parameters<typeof visitorForm>[1], bytesMax = formBytesMax) => {
+    const bytesMaxOf = (visitor: Visitor | undefined) => (isOperator(visitor) ? bytesMax : formBytesMax);
+    router.post(path, visitorForm(services, forOperators(handle), bytesMaxOf));
+  };
   // It loads the modules that read feeds and sources, which a service does not need.
   const newFeed = () => import("./new-feed-page.tsx");
   page("/operate", morningPage(services));
   page("/operate/correct", correctPage(services));
   form("/operate/decide", decideByForm(services), uploadBytesMax);
   form("/operate/undo", undoByForm(services));
-  router.get("/operate/days/:day/quality.csv", qualityDownload(services));
+  file("/operate/days/:day/quality.csv", qualityDownload(services));
   page("/operate/days/:day", dayPage(services));
   page("/operate/service", servicePage(services));
   page("/operate/log", logPage(services));
@@ -41,7 +56,7 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   form("/operate/feeds", async (sent: VisitorForm) => (await newFeed()).mapByForm(services)(sent), uploadBytesMax);
   if (!services.accounts.isOpen) {
     page("/operate/revenue", revenuePage(services));
-    router.get("/operate/revenue.csv", revenueDownload(services));
+    file("/operate/revenue.csv", revenueDownload(services));
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));
@@ -55,8 +70,9 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
     throw refuse("not_found", { what: "resource", id: path });
   });
   router.get(["/operator", "/operator/{*path}"], (context) => {
+    const [former, path] = moved.find(([pattern]) => pattern.test(context.path)) ?? ["", ""];
     context.status = 301;
-    context.redirect(`${formerPath(context.path)}${context.search}`);
+    context.redirect(`${context.path.replace(former, path)}${context.search}`);
   });
 }
 
@@ -68,8 +84,3 @@ const moved: readonly (readonly [former: RegExp, path: string])[] = [
   [/^\/operator\/ingest\//, "/operate/days/"],
   [/^\/operator/, "/operate"],
 ];
-
-function formerPath(path: string): string {
-  const [former, target] = moved.find(([pattern]) => pattern.test(path)) ?? ["", ""];
-  return path.replace(former, target);
-}

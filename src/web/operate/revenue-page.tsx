@@ -1,13 +1,11 @@
 /** Revenue of a month: the charges by day, class and account, and the credits sold, beside the month before; the charges are also a CSV file. */
-import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { RevenueDays, RevenueRow, RevenueSums } from "../../accounts/ledger/revenue.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { plusDays } from "../../base/day.ts";
-import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
-import type { Middleware } from "../../http/context.ts";
+import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { purposeOf } from "../account/charges.tsx";
 import { Chart } from "../charts/chart.tsx";
@@ -17,19 +15,21 @@ import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
-import { Sheet } from "../components/sheet.tsx";
 import { Meter } from "../components/table.tsx";
 import {
   classesTitle,
   dryTitle,
   type MonthRevenue,
   monthChange,
+  paceOf,
   revenueVerdict,
+  roundMoney,
   runTitle,
 } from "../sentences/operate.ts";
-import { count, money, monthName, wholePercent } from "../shell/format.ts";
+import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { numberColumn, operatePage, operatorOf, type SortedColumn, SortedTable, textColumn } from "./operate-page.tsx";
+import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
 const accountsMax = 500;
@@ -92,6 +92,7 @@ export const revenuePage =
       promotional: creditsOf("promotional"),
       refunds: Math.abs(creditsOf("chargeback_reversal")),
     };
+    const shown = { month, revenue, sums, query };
     return operatePage({
       path,
       title: "Revenue",
@@ -101,10 +102,10 @@ export const revenuePage =
       children: (
         <>
           <div class="wide2">
-            <Run month={month} revenue={revenue} query={query} />
-            <Classes sums={sums} query={query} />
+            <Run {...shown} />
+            <Classes {...shown} />
           </div>
-          <Accounts month={month} sums={sums} query={query} />
+          <Accounts {...shown} />
         </>
       ),
     });
@@ -119,36 +120,28 @@ function addedUp(numbers: readonly number[]): readonly number[] {
   });
 }
 
-/** Formats whole dollars; a sum below ten dollars with cents, and one below a cent with tenths of one. */
-function sumText(micros: number): string {
-  if (micros === 0) return "$0";
-  if (Math.abs(micros) >= 1e7) return `$${count(Math.round(micros / 1e6))}`;
-  return money(Math.abs(micros) < 10_000 ? Math.round(micros / 1000) * 1000 : micros);
-}
+/** Formats an amount of an axis, which is round: with the decimals that it needs. */
+const tickText = (micros: number): string => (micros > 0 && micros < 1e7 ? usd(micros) : roundMoney(micros));
 
-interface RunProps {
+interface ShownProps {
   readonly month: Month;
   readonly revenue: MonthRevenue;
+  readonly sums: RevenueSums;
   readonly query: URLSearchParams;
 }
 
-/** Days of a month from which its pace is drawn, as the verdict says it. */
-const paceDaysMin = 3;
-
-const Run = ({ month, revenue, query }: RunProps): JSX.Element => {
+const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
   const days = daysOf(month.start, month.end);
   const run = addedUp(revenue.charges);
   const before = addedUp(revenue.before);
-  const total = run.at(-1) ?? 0;
-  const hasPace = total > 0 && run.length >= paceDaysMin && month.day < month.end;
-  const pace = (total / run.length) * days.length;
+  const pace = paceOf(revenue);
   const name = monthName(month.start);
   const nameBefore = monthName(month.beforeStart);
   return (
     <Figure
       id="run"
       title={runTitle(revenue)}
-      of={`Charges of all accounts, added up day by day (UTC).${hasPace ? " Dotted: at the pace so far." : ""}`}
+      of={`Charges of all accounts, added up day by day (UTC).${pace === undefined ? "" : " Dotted: at the pace so far."}`}
       numbers={{
         columns: [
           { name: "day", title: "Day", format: count },
@@ -160,148 +153,89 @@ const Run = ({ month, revenue, query }: RunProps): JSX.Element => {
       }}
     >
       <Chart
-        label={`${name} beside ${nameBefore}: ${sumText(total)} in ${run.length} days`}
+        label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
         width={760}
         x={dayScale(days)}
-        y={numberScale([...run, ...before, ...(hasPace ? [pace] : [])], { format: sumText, isFromZero: true })}
-        marks={runMarks({ days, run, before, pace: hasPace ? pace : undefined, nameBefore })}
+        y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
+        marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
       />
     </Figure>
   );
 };
 
-interface Runs {
-  readonly days: readonly string[];
-  readonly run: readonly number[];
-  readonly before: readonly number[];
-  readonly pace: number | undefined;
-  readonly nameBefore: string;
-}
+const lineOf = (days: readonly string[], name: string, sums: readonly number[]) => ({
+  mark: "line" as const,
+  color: "petrol2" as const,
+  name,
+  points: sums.slice(0, days.length).map((sum, index) => [valueOfDay(days[index] ?? ""), sum] as const),
+});
 
-function runMarks({ days, run, before, pace, nameBefore }: Runs): readonly Mark[] {
-  const at = (index: number): number => valueOfDay(days[Math.min(index, days.length - 1)] ?? "");
-  const points = run.map((sum, index) => [at(index), sum] as const);
+/** Returns the line of a month; until its last day it goes on, dotted, at the pace so far. */
+function marksOf(days: readonly string[], run: readonly number[], pace: number | undefined): readonly Mark[] {
   const total = run.at(-1) ?? 0;
-  const past = before.slice(0, days.length).map((sum, index) => [at(index), sum] as const);
-  const isNew = (before.at(-1) ?? 0) === 0;
+  const line = { ...lineOf(days, roundMoney(pace ?? total), run), color: "petrol" } as const;
+  if (pace === undefined) return [line];
+  const end = [valueOfDay(days.at(-1) ?? ""), pace] as const;
+  const x = valueOfDay(days[run.length - 1] ?? "");
+  const title = `${roundMoney(total)} so far`;
   return [
-    ...(isNew ? [] : [{ mark: "line", color: "petrol2", name: nameBefore, points: past } as const]),
-    pace === undefined
-      ? { mark: "line", color: "petrol", name: sumText(total), points }
-      : {
-          mark: "line",
-          color: "petrol",
-          name: sumText(pace),
-          points: [...points, [at(days.length - 1), pace]],
-          isUnfinished: true,
-        },
-    ...(pace === undefined
-      ? []
-      : [
-          {
-            mark: "dot",
-            color: "petrol",
-            r: 5,
-            x: at(run.length - 1),
-            y: total,
-            title: `${sumText(total)} so far`,
-          } as const,
-        ]),
+    { ...line, points: [...line.points, end], isUnfinished: true },
+    { mark: "dot", color: "petrol", r: 5, x, y: total, title },
   ];
 }
 
-type ClassSums = RevenueSums["classes"][number];
-
-const Classes = ({
-  sums: { classes, total },
-  query,
-}: {
-  readonly sums: RevenueSums;
-  readonly query: URLSearchParams;
-}) => {
-  const [top] = classes;
-  const charged = classes.filter(({ micros }) => micros > 0);
+const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
+  const most = classes[0]?.micros ?? 0;
   return (
-    <Sheet
+    <TableSheet
       id="classes"
-      title={classesTitle(purposeOf(top?.usageClass ?? ""), top?.micros ?? 0, total.micros)}
+      title={classesTitle(purposeOf(classes[0]?.usageClass ?? ""), most, total.micros)}
       of="Charges by class of request."
-    >
-      <SortedTable
-        id="classes"
-        label="Charges by class"
-        first="-share"
-        path={path}
-        query={query}
-        rows={charged}
-        empty="Nothing was charged in this month."
-        columns={[
-          textColumn("Class", "class", ({ usageClass }: ClassSums) => purposeOf(usageClass)),
-          {
-            title: "Share",
-            sort: "share",
-            by: ({ micros }) => micros,
-            cell: ({ micros }) => (
-              <span class="num">
-                <Meter part={micros} whole={top?.micros ?? 0} />
-                {wholePercent(micros / total.micros)}
-              </span>
-            ),
-          },
-          numberColumn(
-            "Charged",
-            "charged",
-            ({ micros }: ClassSums) => micros,
-            ({ micros }) => sumText(micros),
+      label="Charges by class"
+      sorts={{ path, query }}
+      first="-charged"
+      rows={classes.filter(({ micros }) => micros > 0)}
+      empty="Nothing was charged in this month."
+      columns={[
+        { title: "Class", text: ({ usageClass }) => purposeOf(usageClass) },
+        {
+          title: "Share",
+          cell: ({ micros }) => (
+            <span class="num">
+              <Meter part={micros} whole={most} />
+              {wholePercent(micros / total.micros)}
+            </span>
           ),
-        ]}
-      />
-    </Sheet>
+        },
+        { title: "Charged", number: ({ micros }) => micros, format: (micros) => roundMoney(micros ?? 0) },
+      ]}
+    />
   );
 };
 
-type Revenue = RevenueSums["accounts"][number];
-
-const Accounts = ({
-  month,
-  sums,
-  query,
-}: {
-  readonly month: Month;
-  readonly sums: RevenueSums;
-  readonly query: URLSearchParams;
-}) => {
-  const isDry = ({ account }: Revenue): boolean => ["low_balance", "exhausted"].includes(shownState(account));
-  const before = month.beforeStart.slice(0, 7);
+const Accounts = ({ month, sums: { accounts }, query }: ShownProps): JSX.Element => {
+  const dry = accounts.filter(({ account }) => ["low_balance", "exhausted"].includes(shownState(account)));
+  const before = monthName(month.beforeStart);
   return (
-    <Sheet
+    <TableSheet
       id="accounts"
-      title={
-        sums.accounts.length === 0
-          ? "No account was charged"
-          : dryTitle(sums.accounts.filter(isDry).map(({ account }) => account.email))
-      }
+      title={accounts.length === 0 ? "No account was charged" : dryTitle(dry.map(({ account }) => account.email))}
       end={
         <span class="line">
-          <Button isSmall look="quiet" href={`${path}?month=${before}`}>
-            {monthName(month.beforeStart)} alone
+          <Button isSmall look="quiet" href={`${path}?month=${month.beforeStart.slice(0, 7)}`}>
+            {before} alone
           </Button>
           <Button isSmall href={`${path}.csv?month=${month.start.slice(0, 7)}`}>
             CSV
           </Button>
         </span>
       }
-    >
-      <SortedTable
-        id="accounts"
-        label="Charges by account"
-        first="-charged"
-        path={path}
-        query={query}
-        rows={sums.accounts}
-        columns={accountColumns(monthName(month.beforeStart))}
-      />
-    </Sheet>
+      label="Charges by account"
+      sorts={{ path, query }}
+      first="-charged"
+      rows={accounts}
+      columns={accountColumns(before)}
+    />
   );
 };
 
@@ -320,77 +254,50 @@ export const StateBadge = ({ account }: { readonly account: Account }): JSX.Elem
 };
 
 /** Returns the columns of a table of accounts with their charges of a month and at the same point of the one before. */
-export const accountColumns = (monthBefore: string): readonly SortedColumn<Revenue>[] => [
-  textColumn(
-    "Account",
-    "account",
-    ({ account }) => account.email,
-    ({ account }) => (
+export const accountColumns = (monthBefore: string): readonly SheetColumn<RevenueSums["accounts"][number]>[] => [
+  {
+    title: "Account",
+    text: ({ account }) => account.email,
+    cell: ({ account: { accountId, email, isOperator } }) => (
       <>
-        <a href={`/operate/accounts/${account.accountId}#account`}>{account.email}</a>
-        {account.isOperator ? <span class="mute"> operator</span> : null}
+        <AccountLink id={accountId} text={email} />
+        {isOperator ? <span class="mute"> operator</span> : null}
       </>
     ),
-  ),
-  numberColumn("Tier", "tier", ({ account }) => account.tier),
+  },
+  { title: "Tier", number: ({ account }) => account.tier },
   { title: "State", cell: ({ account }) => <StateBadge account={account} /> },
-  numberColumn(
-    "Charged",
-    "charged",
-    ({ micros }) => micros,
-    ({ micros }) => <b>{money(micros)}</b>,
-  ),
-  numberColumn(
-    `To ${monthBefore}`,
-    "change",
-    ({ micros, beforeMicros }) => (beforeMicros === 0 ? Number.POSITIVE_INFINITY : micros / beforeMicros),
-    ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
-  ),
-  numberColumn(
-    "Balance",
-    "balance",
-    ({ account }) => account.balanceMicros,
-    ({ account }) => money(account.balanceMicros),
-  ),
+  { title: "Charged", number: ({ micros }) => micros, cell: ({ micros }) => <b>{money(micros)}</b> },
+  {
+    title: `To ${monthBefore}`,
+    number: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
+    cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
+  },
+  {
+    title: "Balance",
+    number: ({ account }) => account.balanceMicros,
+    cell: ({ account }) => money(account.balanceMicros),
+  },
 ];
 
-/** Rows that the CSV reads at once, and bytes of it that wait for the client. */
-const chunkRows = 500;
-const csvBufferBytes = 65_536;
-
-/** Serves the charges of a month to operators as CSV, by account, day and class. */
+/** Returns the charges of a month as CSV, by account, day and class. */
 export const revenueDownload =
-  (services: SiteServices): Middleware =>
-  async (context) => {
-    if ((await operatorOf(context, services)) === undefined) return context.redirect("/sign-in");
-    const month = monthIn(new URLSearchParams(context.querystring), services.accounts.administration.nowMs);
-    context.set("Content-Type", "text/csv; charset=utf-8");
-    context.set("Content-Disposition", `attachment; filename="revenue-${month.start.slice(0, 7)}.csv"`);
-    context.set("Cache-Control", "private, no-store");
-    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
-    context.res.setMaxListeners(20);
-    context.body = Readable.from(csvOf(services, periodOf(month)), {
-      objectMode: false,
-      highWaterMark: csvBufferBytes,
-    });
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ query }: Download) => {
+    const month = monthIn(query, administration.nowMs);
+    const range = periodOf(month);
+    const read = (after: RevenueRow | null, limit: number): Promise<readonly RevenueRow[]> =>
+      administration.call("listRevenue", { range, after, limit });
+    return { name: `revenue-${month.start.slice(0, 7)}.csv`, lines: csvOfChunks(csvColumns, read, csvRow) };
   };
 
-async function* csvOf({ accounts: { administration } }: SiteServices, range: RevenueDays): AsyncGenerator<string> {
-  yield csvLines([["date", "usage_class", "account_id", "email", "requests", "usd"]]);
-  for (let after: RevenueRow | null = null; ; ) {
-    const rows: readonly RevenueRow[] = await administration.call("listRevenue", { range, after, limit: chunkRows });
-    yield csvLines(
-      rows.map((row) => [
-        row.date,
-        row.usageClass,
-        row.accountId,
-        escapeFormula(row.email),
-        String(row.requests),
-        formatUsd(row.micros),
-      ]),
-    );
-    const last = rows.at(-1);
-    if (rows.length < chunkRows || last === undefined) return;
-    after = last;
-  }
-}
+const csvColumns = ["date", "usage_class", "account_id", "email", "requests", "usd"];
+
+const csvRow = ({ date, usageClass, accountId, email, requests, micros }: RevenueRow) => [
+  date,
+  usageClass,
+  accountId,
+  escapeFormula(email),
+  String(requests),
+  formatUsd(micros),
+];

@@ -1,24 +1,22 @@
 /** The service: its health, its sources and their faults, what runs, the lake on the disk, the accuracy of values, and tier reviews. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { accuracyOf } from "../../query/valuation/estimate.ts";
-import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
+import { keptVersions } from "../../serving/kept-versions.ts";
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { AccountLink } from "./log-page.tsx";
 import { healthOf } from "./morning-page.tsx";
-import { operatePage } from "./operate-page.tsx";
+import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/service";
 const shownVersions = 14;
@@ -30,10 +28,9 @@ export const servicePage =
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
-    const [reviews, [versions, kept], disk, accuracy] = await Promise.all([
+    const [reviews, [versions, kept], accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
       keptVersions(lake, shownVersions),
-      diskOf(lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
     return operatePage({
@@ -51,43 +48,47 @@ export const servicePage =
       children: (
         <>
           {query.get("changed") === "review" ? <Note>The review is decided.</Note> : null}
-          <Faults services={services} />
+          {services.readiness().report.reasons.map((reason) => (
+            <Note key={reason} isAlert>
+              {reason}
+            </Note>
+          ))}
           <Freshness services={services} />
           <Sources fetch={services.freshness.lastFetch} />
-          <div class="two">
-            <Statements services={services} />
-            {visitor.isOpen ? null : <Limited services={services} />}
-          </div>
+          <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
           <div class="two">
-            <Lake versions={versions} kept={kept} disk={disk} />
-            <Values accuracy={accuracy} />
+            <TableSheet
+              id="versions"
+              title={`The lake keeps ${amountOf(kept, "version")}`}
+              of="They share most files. carquet vacuum removes old ones."
+              label="Versions"
+              rows={versions}
+              columns={[
+                { title: "Version", text: ({ version }) => version },
+                { title: "Published, UTC", text: ({ publishedAtMs }) => time(publishedAtMs) },
+                { title: "Files", number: ({ files }) => files },
+                { title: "Size", number: ({ bytes }) => bytes, cell: ({ bytes }) => size(bytes) },
+              ]}
+            />
+            <Values accuracy={accuracy} isWhole={!query.has("values")} />
           </div>
         </>
       ),
     });
   };
 
+const timeText = (at: string | null): string => (at === null ? "never" : `${time(Date.parse(at))} UTC`);
+
 interface OfServiceProps {
   readonly services: SiteServices;
 }
-
-const Faults = ({ services }: OfServiceProps): JSX.Element => (
-  <>
-    {services.readiness().report.reasons.map((reason) => (
-      <Note key={reason} isAlert>
-        {reason}
-      </Note>
-    ))}
-  </>
-);
-
-const timeText = (at: string | null): string => (at === null ? "never" : `${time(Date.parse(at))} UTC`);
 
 const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.Element => {
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
+  const at = (ms: number | null): string => (ms === null ? "never" : `${time(ms)} UTC`);
   return (
     <Sheet
       id="freshness"
@@ -97,8 +98,8 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
         facts={[
           ["State of the service", status],
           ["Version", version ?? "none"],
-          ["Published", publishedAtMs === null ? "never" : `${time(publishedAtMs)} UTC`],
-          ["Next delivery overdue from", dueAtMs === null ? "never" : `${time(dueAtMs)} UTC`],
+          ["Published", at(publishedAtMs)],
+          ["Next delivery overdue from", at(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
           ["Served from", used.join(" and ") || "Parquet files"],
           ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
@@ -120,144 +121,91 @@ const reasonsOf = ({ error, quarantined, changed }: SourceStatus): readonly stri
   ...changed,
 ];
 
-const newFeed = <Button href="/operate/feeds">Map a new feed</Button>;
-
 const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.Element => {
-  if (fetch === undefined)
-    return (
-      <Sheet
-        id="sources"
-        title="No source is fetched"
-        of="Sources are fetched by carquet run, which reads sources.yaml."
-        end={newFeed}
-      />
-    );
+  const newFeed = <Button href="/operate/feeds">Map a new feed</Button>;
+  if (fetch === undefined) {
+    const why = "Sources are fetched by carquet run, which reads sources.yaml.";
+    return <Sheet id="sources" title="No source is fetched" of={why} end={newFeed} />;
+  }
   const sources = Object.entries(fetch.sources);
   const faulty = sources.filter(([, source]) => stateOf(source) !== "works").length;
   const days: readonly (readonly [DayStatus, string])[] = [
     ...fetch.waiting.map((day) => [day, "waits"] as const),
     ...(fetch.completed === null ? [] : [[fetch.completed, "complete"] as const]),
   ];
+  const all = amountOf(sources.length, "source");
   return (
-    <Sheet
-      id="sources"
-      title={
-        faulty === 0
-          ? `All ${amountOf(sources.length, "source")} work`
-          : `${count(faulty)} of ${amountOf(sources.length, "source")} ${faulty === 1 ? "has" : "have"} faults`
-      }
-      of={`Last fetch: ${timeText(fetch.at)}.`}
-      end={newFeed}
-    >
-      {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
-        <Note key={text} isAlert>
-          {text}
-        </Note>
-      ))}
-      <SourceTable sources={sources} />
-      <DayTable days={days} />
-    </Sheet>
+    <>
+      <TableSheet
+        id="sources"
+        title={faulty === 0 ? `All ${all} work` : `${count(faulty)} of ${all} ${faulty === 1 ? "has" : "have"} faults`}
+        of={`Last fetch: ${timeText(fetch.at)}.`}
+        end={newFeed}
+        label="Sources"
+        rows={sources}
+        columns={[
+          { title: "Source", text: ([name]) => name },
+          { title: "State", text: ([, source]) => stateOf(source) },
+          { title: "Last success", text: ([, { succeededAt }]) => timeText(succeededAt) },
+          { title: "Files waiting", number: ([, { waiting }]) => waiting },
+          { title: "Reasons", text: ([, source]) => reasonsOf(source).join("; ") },
+        ]}
+      >
+        {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
+          <Note key={text} isAlert>
+            {text}
+          </Note>
+        ))}
+      </TableSheet>
+      <TableSheet
+        title="Days of deliveries"
+        rows={days}
+        columns={[
+          { title: "Day", text: ([{ day }]) => dayText(day) },
+          { title: "State", text: ([, state]) => state },
+          { title: "Deadline", text: ([{ deadline }]) => timeText(deadline) },
+          {
+            title: "Missing",
+            text: ([{ missing }]) =>
+              Object.entries(missing)
+                .map(([source, what]) => `${source}: ${what}`)
+                .join("; "),
+          },
+        ]}
+      />
+    </>
   );
 };
 
-const SourceTable = ({ sources }: { readonly sources: readonly (readonly [string, SourceStatus])[] }): JSX.Element => (
-  <DataTable
-    label="Sources"
-    rows={sources}
-    columns={[
-      { title: "Source", cell: ([name]) => name },
-      { title: "State", cell: ([, source]) => stateOf(source) },
-      { title: "Last success", cell: ([, { succeededAt }]) => timeText(succeededAt) },
-      { title: "Files waiting", isNumber: true, cell: ([, { waiting }]) => count(waiting) },
-      { title: "Reasons", cell: ([, source]) => reasonsOf(source).join("; ") },
-    ]}
-  />
-);
-
-const DayTable = ({ days }: { readonly days: readonly (readonly [DayStatus, string])[] }): JSX.Element => (
-  <DataTable
-    label="Days"
-    rows={days}
-    columns={[
-      { title: "Day", cell: ([{ day }]) => dayText(day) },
-      { title: "State", cell: ([, state]) => state },
-      { title: "Deadline", cell: ([{ deadline }]) => timeText(deadline) },
-      {
-        title: "Missing",
-        cell: ([{ missing }]) =>
-          Object.entries(missing)
-            .map(([source, what]) => `${source}: ${what}`)
-            .join("; "),
-      },
-    ]}
-  />
-);
-
-const Statements = ({ services: { current } }: OfServiceProps): JSX.Element => (
-  <Sheet id="statements" title="Running statements">
-    <DataTable
-      label="Running statements"
+const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
+  <div class="two">
+    <TableSheet
+      id="statements"
+      title="Running statements"
       rows={current.runningStatements}
       empty="No statement is running."
       columns={[
         {
           title: "Account",
-          cell: ({ account }): ComponentChildren => (account === "" ? "the service" : <AccountLink id={account} />),
+          cell: ({ account }) => (account === "" ? "the service" : <AccountLink id={account} />),
         },
-        { title: "Running for", isNumber: true, cell: ({ ms }) => count(ms, " ms") },
+        { title: "Running for, ms", number: ({ ms }) => ms },
       ]}
     />
-  </Sheet>
-);
-
-const Limited = ({ services: { accounts } }: OfServiceProps): JSX.Element => (
-  <Sheet
-    id="limited"
-    title="Accounts at their rate limits"
-    tools={<code>{"carquet accounts rate-limit --account <id> --per10s <n> --per60s <n>"}</code>}
-  >
-    <DataTable
-      label="Accounts at their rate limits"
-      rows={accounts.limited}
-      empty="No account is refused requests."
-      columns={[
-        { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-        { title: "Refused requests", isNumber: true, cell: ({ refusals }) => count(refusals) },
-        { title: "Last one", isNumber: true, cell: ({ agoMs }) => `${age(agoMs)} ago` },
-      ]}
-    />
-  </Sheet>
-);
-
-interface LakeProps {
-  readonly versions: readonly KeptVersion[];
-  readonly kept: number;
-  readonly disk: Awaited<ReturnType<typeof diskOf>>;
-}
-
-const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
-  <Sheet
-    id="versions"
-    title={`The lake keeps ${amountOf(kept, "version")}`}
-    of={`They share most files. ${size(disk.freeBytes)} of ${size(disk.bytes)} are free.`}
-    tools={
-      <>
-        <code>carquet verify</code>
-        <code>carquet vacuum --versions 14</code>
-      </>
-    }
-  >
-    <DataTable
-      label="Versions"
-      rows={versions}
-      columns={[
-        { title: "Version", cell: ({ version }) => version },
-        { title: "Published, UTC", cell: ({ publishedAtMs }) => time(publishedAtMs) },
-        { title: "Files", isNumber: true, cell: ({ files }) => count(files) },
-        { title: "Size", isNumber: true, cell: ({ bytes }) => size(bytes) },
-      ]}
-    />
-  </Sheet>
+    {accounts.isOpen ? null : (
+      <TableSheet
+        id="limited"
+        title="Accounts at their rate limits"
+        rows={accounts.limited}
+        empty="No account is refused requests."
+        columns={[
+          { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
+          { title: "Refused requests", number: ({ refusals }) => refusals },
+          { title: "Last one", number: ({ agoMs }) => agoMs, cell: ({ agoMs }) => `${age(agoMs)} ago` },
+        ]}
+      />
+    )}
+  </div>
 );
 
 function groupOf({ step, band, price_band }: Row): string {
@@ -266,83 +214,67 @@ function groupOf({ step, band, price_band }: Row): string {
   return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
-/** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => {
-  const isWhole = ({ step, band, price_band }: Row): boolean => step === null && band === null && price_band === null;
-  return (
-    <Sheet
-      id="values"
-      title="Accuracy of values"
-      of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    >
-      <AccuracyTable accuracy={accuracy.filter(isWhole)} />
-      <details>
-        <summary>By age, price, model and trim</summary>
-        <AccuracyTable accuracy={accuracy.filter((one) => !isWhole(one))} />
-      </details>
-    </Sheet>
-  );
-};
+interface ValuesProps {
+  readonly accuracy: readonly Row[];
+  /** Whether groups of cars are left out. */
+  readonly isWhole: boolean;
+}
 
-const AccuracyTable = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
-  <DataTable
-    label="Accuracy of values"
-    rows={accuracy}
+/** How far values are from prices that their fit has not seen: of all cars, and by group. */
+const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
+  <TableSheet
+    id="values"
+    title="Accuracy of values"
+    of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
+    tools={isWhole ? <a href={`${path}?values=all#values`}>By age, price, model and trim</a> : undefined}
+    rows={accuracy.filter((one) => !isWhole || groupOf(one) === "all")}
     columns={[
       {
         title: "Cars",
-        cell: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
+        text: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
       },
-      { title: "Group", cell: groupOf },
-      { title: "Listings", isNumber: true, cell: ({ listings }) => count(Number(listings)) },
-      { title: "Median error", isNumber: true, cell: ({ error }) => share(Number(error), 1) },
-      { title: "In the interval", isNumber: true, cell: ({ inside }) => share(Number(inside), 1) },
+      { title: "Group", text: groupOf },
+      { title: "Listings", number: ({ listings }) => Number(listings) },
+      { title: "Median error", number: ({ error }) => Number(error), cell: ({ error }) => share(Number(error), 1) },
+      {
+        title: "In the interval",
+        number: ({ inside }) => Number(inside),
+        cell: ({ inside }) => share(Number(inside), 1),
+      },
     ]}
   />
 );
 
-interface ReviewsProps {
-  readonly reviews: readonly QueuedReview[];
-  readonly visitor: Visitor;
-}
-
-const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
-  <Sheet
+const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview[]; readonly visitor: Visitor }) => (
+  <TableSheet
     id="reviews"
     title={
       reviews.length === 0
         ? "No tier review waits"
         : `${amountOf(reviews.length, "tier review")} ${reviews.length === 1 ? "waits" : "wait"}`
     }
-    tools={<code>{"carquet tiers approve --account <id>"}</code>}
-  >
-    <DataTable
-      label="Tier reviews"
-      empty="An account that meets the conditions of its next tier is queued here."
-      rows={reviews}
-      columns={[
-        {
-          title: "Account",
-          cell: ({ accountId, email }) => <a href={`/operate/accounts/${accountId}#account`}>{email}</a>,
-        },
-        { title: "Queued", cell: ({ day }) => dayText(day) },
-        { title: "Promotion", cell: ({ from, to }) => `tier ${from} to tier ${to}` },
-        {
-          title: "Decision",
-          cell: ({ accountId }) => (
-            <Form visitor={visitor} action={`/operate/reviews/${accountId}`} class="line">
-              <Button isSmall look="main" name="decision" value="approve">
-                Approve
-              </Button>
-              <Button isSmall name="decision" value="decline">
-                Decline
-              </Button>
-            </Form>
-          ),
-        },
-      ]}
-    />
-  </Sheet>
+    label="Tier reviews"
+    empty="An account that meets the conditions of its next tier is queued here."
+    rows={reviews}
+    columns={[
+      { title: "Account", cell: ({ accountId, email }) => <AccountLink id={accountId} text={email} /> },
+      { title: "Queued", text: ({ day }) => dayText(day) },
+      { title: "Promotion", text: ({ from, to }) => `tier ${from} to tier ${to}` },
+      {
+        title: "Decision",
+        cell: ({ accountId }) => (
+          <Form visitor={visitor} action={`/operate/reviews/${accountId}`} class="line">
+            <Button isSmall look="main" name="decision" value="approve">
+              Approve
+            </Button>
+            <Button isSmall name="decision" value="decline">
+              Decline
+            </Button>
+          </Form>
+        ),
+      },
+    ]}
+  />
 );
 
 export const decideQueuedReview =

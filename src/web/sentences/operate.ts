@@ -1,7 +1,8 @@
 /** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
-import { epochDay, plusDays } from "../../base/day.ts";
+import { plusDays } from "../../base/day.ts";
+import type { FeedDecision } from "../../lake/feed-decisions.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import { age, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
+import { age, chargeText, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
@@ -18,7 +19,6 @@ import {
   linked,
   type MaybeNumber,
   neutral,
-  part,
   some,
   things,
   thingsInWords,
@@ -32,8 +32,6 @@ export interface Morning {
   readonly expected: number;
   readonly silent: number;
   readonly broken: number;
-  /** Decisions that are open. */
-  readonly decisions?: MaybeNumber;
   readonly rows?: MaybeNumber;
   readonly refused?: MaybeNumber;
   readonly cars?: MaybeNumber;
@@ -44,55 +42,35 @@ export interface Morning {
 }
 
 /** Returns the verdict of a morning, in digits: `516 of 522 files came. 3 look broken, 6 are silent.` */
-export function morningVerdict(morning: Morning): Judgement {
-  const { expected, silent, broken, version, hrefs, rows, refused, decisions } = morning;
+export function morningVerdict({ expected, silent, broken, version, hrefs, ...morning }: Morning): Judgement {
   const came = Math.max(0, expected - silent);
   const on = shortDay(morning.day, morning.asOf);
+  const all = came === 1 ? "The one file" : `All ${count(came)} files`;
+  const share = silent === 0 ? all : `${count(came)} of ${count(expected)} files`;
+  const looks =
+    broken === 0
+      ? neutral("None looks broken", hrefs?.came)
+      : attention(`${count(broken)} ${agreeing(broken, "looks", "look")} broken`, hrefs?.broken);
+  const quiet = silent > 0 && linked(`${count(silent)} ${agreeing(silent, "is", "are")} silent`, hrefs?.silent);
   const files =
     expected === 0
-      ? [`No file is expected on ${on}.`]
+      ? `No file is expected on ${on}.`
       : came === 0
         ? clause`${attention(`No file came on ${on}`, hrefs?.silent)}.`
-        : clause`${linked(silent === 0 ? (came === 1 ? "The one file" : `All ${count(came)} files`) : `${count(came)} of ${count(expected)} files`, hrefs?.came)} came.`;
-  const looks =
-    came === 0
-      ? undefined
-      : broken === 0
-        ? neutral("None looks broken", hrefs?.came)
-        : attention(`${count(broken)} ${agreeing(broken, "looks", "look")} broken`, hrefs?.broken);
-  const quiet =
-    silent === 0 || came === 0
-      ? undefined
-      : linked(`${count(silent)} ${agreeing(silent, "is", "are")} silent`, hrefs?.silent);
-  const states = joined([looks, quiet], ", ");
-  const failed =
-    morning.hasFailed === true ? clause`${attention("The last delivery could not be published")}.` : undefined;
+        : clause`${linked(share, hrefs?.came)} came. ${joined([looks, quiet || undefined], ", ")}.`;
+  const failed = morning.hasFailed === true && clause`${attention("The last delivery could not be published")}.`;
   const published =
-    version === undefined
-      ? undefined
-      : [`Version ${version} is published${broken === 0 ? "" : " with the good ones"}.`];
+    version === undefined ? "" : `Version ${version} is published${broken === 0 ? "" : " with the good ones"}.`;
   const waits =
-    broken === 0
-      ? undefined
-      : [
-          broken === 1
-            ? "Nothing of the broken one changes until you decide."
-            : `Of the ${inWords(broken)}, nothing changes until you decide.`,
-        ];
-  return judgement(
-    joined([failed, files, states.length === 0 ? undefined : joined([states, "."], "")]),
-    joined([published, waits]),
-    [
-      ...fact(digits(decisions), `${decisions === 1 ? "decision" : "decisions"} open`),
-      ...fact(
-        typeof rows === "number"
-          ? clause`${linked(digits(refused), hrefs?.refused)}${part(` of ${count(rows)}`)}`
-          : undefined,
-        "rows refused",
-      ),
-      ...fact(linked(digits(morning.cars), hrefs?.cars), "cars read"),
-    ],
-  );
+    broken === 1
+      ? "Nothing of the broken one changes until you decide."
+      : `Of the ${inWords(broken)}, nothing changes until you decide.`;
+  const rows = known(morning.rows, (number) => ` of ${count(number)}`);
+  return judgement(joined([failed || undefined, files]), joined([published, broken === 0 ? "" : waits]), [
+    ...fact(count(broken), agreeing(broken, "decision open", "decisions open")),
+    ...fact(rows && clause`${linked(digits(morning.refused), hrefs?.refused)}${rows}`, "rows refused"),
+    ...fact(linked(digits(morning.cars), hrefs?.cars), "cars read"),
+  ]);
 }
 
 /** What the files of a day brought. */
@@ -110,21 +88,18 @@ export interface DayReport {
 
 /** Returns the verdict of a day's report: `516 files came on Nov 19. 37 of 9,882 rows were refused.` */
 export function dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }: DayReport): Judgement {
-  const came = [`${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`];
   const rows = cars + refused;
-  const lost =
-    rows === 0
-      ? undefined
-      : refused === 0
-        ? clause`${neutral("No row was refused")}.`
-        : clause`${attention(`${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`)}.`;
-  const looks =
-    broken === 0
-      ? undefined
-      : clause`${attention(`${things(broken, "file")} looked broken`)}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`;
+  const lost = `${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`;
+  const looks = attention(`${things(broken, "file")} looked broken`);
   return judgement(
-    joined([came, lost]),
-    joined([looks, rows === 0 ? undefined : ["A value that no rule accepts becomes unknown; its row stays."]]),
+    joined([
+      `${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`,
+      rows === 0 ? undefined : clause`${refused === 0 ? neutral("No row was refused") : attention(lost)}.`,
+    ]),
+    joined([
+      broken === 0 ? undefined : clause`${looks}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`,
+      rows === 0 ? undefined : "A value that no rule accepts becomes unknown; its row stays.",
+    ]),
     [
       ...fact(digits(cars), "cars read"),
       ...fact(digits(unknown), "values unknown"),
@@ -139,7 +114,6 @@ export const decideTitle = (broken: number): string =>
 
 /** A feed that is held because its rows or prices collapsed. */
 export interface BrokenFeed {
-  readonly name: string;
   readonly vins: MaybeNumber;
   readonly usualVins: MaybeNumber;
   readonly missing?: MaybeNumber;
@@ -147,43 +121,34 @@ export interface BrokenFeed {
   readonly before?: string | undefined;
   readonly jumpedPrices?: MaybeNumber;
   readonly knownPrices?: MaybeNumber;
-  readonly href?: string | undefined;
 }
 
 /** Returns what is odd about a held feed: `27 cars came; usually 89. 62 of yesterday's are missing. Until you decide, its old cars stay.` */
-export function brokenFeedText({ vins, usualVins, missing, jumpedPrices, knownPrices, ...feed }: BrokenFeed): Sentence {
-  const { href, before } = feed;
-  const came =
-    clause`${linked(things(vins, "car"), href)} came; usually ${digits(usualVins)}.` ??
-    clause`${linked(things(vins, "car"), href)} came.`;
-  const gone = some(missing)
-    ? [
-        `${count(missing)} of ${before === undefined ? "yesterday's" : `those of ${before}`} ${agreeing(missing, "is", "are")} missing.`,
-      ]
-    : undefined;
-  const jumped =
+export function brokenFeedText({ vins, usualVins, missing, before, jumpedPrices, knownPrices }: BrokenFeed): Sentence {
+  const came = things(vins, "car");
+  const usual = known(usualVins, (number) => `; usually ${count(number)}`) ?? "";
+  const day = before === undefined ? "yesterday's" : `those of ${before}`;
+  const bound =
+    life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`;
+  return joined([
+    came && `${came} came${usual}.`,
+    some(missing) ? `${count(missing)} of ${day} ${agreeing(missing, "is", "are")} missing.` : "",
     some(jumpedPrices) && some(knownPrices)
-      ? [
-          `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agreeing(jumpedPrices, "has", "have")} jumped to more than ${life.jumpFactor === 2 ? "double or less than half" : `${life.jumpFactor} times or less than 1/${life.jumpFactor}`}.`,
-        ]
-      : undefined;
-  return joined([came, gone, jumped, ["Until you decide, its old cars stay."]]);
+      ? `${count(jumpedPrices)} of ${things(knownPrices, "known price")} ${agreeing(jumpedPrices, "has", "have")} jumped to more than ${bound}.`
+      : "",
+    "Until you decide, its old cars stay.",
+  ]);
 }
 
-export const brokenFeedTitle = ({ name }: Pick<BrokenFeed, "name">): string => `${name} looks broken`;
-
-export type DecidedAs = "accepted" | "rejected" | "corrected" | "waited" | "ended";
-
-const decisionWords: Readonly<Record<DecidedAs, string>> = {
-  accepted: "Accepted: its cars are those of the file",
-  rejected: "Rejected: its old cars stay",
-  corrected: "Corrected: the new file replaces it",
-  waited: "Waiting a day more",
-  ended: "Its cars have ended",
+const decisionWords: Readonly<Record<FeedDecision["decision"], string>> = {
+  release: "Accepted: its cars are those of the file",
+  reject: "Rejected: its old cars stay",
+  correct: "Corrected: the new file replaces it",
 };
 
 /** Returns what was decided about a dealer's feed. */
-export const decidedText = (name: string, decision: DecidedAs): string => `${name}. ${decisionWords[decision]}.`;
+export const decidedText = (name: string, decision: FeedDecision["decision"]): string =>
+  `${name}. ${decisionWords[decision]}.`;
 
 /** A dealer without a file, and the last day on which it delivered. */
 export interface SilentDealer {
@@ -195,39 +160,21 @@ export interface SilentDealer {
 export const silentSince = (lastDay: string, asOf: string): string =>
   plusDays(lastDay, 1) >= asOf ? "today" : `since ${shortDay(plusDays(lastDay, 1), asOf)}`;
 
-/** Returns when the cars of a silent dealer end: `its cars end tomorrow`. */
-export function endOfCars(lastDay: string, asOf: string): string {
-  const end = plusDays(lastDay, life.silentDays);
-  const days = epochDay(end) - epochDay(asOf);
-  return days <= 0 ? "its cars have ended" : `its cars end ${days === 1 ? "tomorrow" : `on ${shortDay(end, asOf)}`}`;
-}
-
-/** Returns the state of a silent dealer: `silent since Nov 14; its cars end tomorrow`. */
-export const silentText = ({ lastDay }: Pick<SilentDealer, "lastDay">, asOf: string): string =>
-  `silent ${silentSince(lastDay, asOf)}; ${endOfCars(lastDay, asOf)}`;
-
 /** Returns the title and note of silent dealers: `6 dealers are silent; one since Nov 14`. Those who end tomorrow are named, up to three. */
 export function silentTitle(
   dealers: readonly SilentDealer[],
   asOf: string,
 ): { readonly title: string; readonly note: string } {
-  const longer = dealers.filter(({ lastDay }) => silentSince(lastDay, asOf) !== "today");
-  const first = longer.map(({ lastDay }) => lastDay).sort()[0];
-  const since =
-    first === undefined
-      ? ""
-      : `; ${longer.filter(({ lastDay }) => lastDay === first).length === 1 ? "one" : inWords(longer.filter(({ lastDay }) => lastDay === first).length)} ${silentSince(first, asOf)}`;
-  const ending = dealers.filter(({ lastDay }) => endOfCars(lastDay, asOf).endsWith("tomorrow"));
-  const named =
-    ending.length > 3
-      ? `Those of ${count(ending.length)} dealers`
-      : `Those of ${ending.map(({ name }) => name).join(", ")}`;
+  const note = `A dealer's cars stay for ${life.silentDays} days without a file, then count as gone.`;
+  const first = dealers.map(({ lastDay }) => lastDay).sort()[0];
+  if (first === undefined) return { title: "No dealer is silent", note };
+  const since = silentSince(first, asOf);
+  const longest = inWords(dealers.filter(({ lastDay }) => lastDay === first).length);
+  const ending = dealers.filter(({ lastDay }) => plusDays(lastDay, life.silentDays - 1) === asOf);
+  const whose = ending.length > 3 ? `${count(ending.length)} dealers` : ending.map(({ name }) => name).join(", ");
   return {
-    title:
-      dealers.length === 0
-        ? "No dealer is silent"
-        : `${things(dealers.length, "dealer")} ${agreeing(dealers.length, "is", "are")} silent${since}`,
-    note: `A dealer's cars stay for ${life.silentDays} days without a file, then count as gone.${ending.length === 0 ? "" : ` ${named} end tomorrow.`}`,
+    title: `${things(dealers.length, "dealer")} ${agreeing(dealers.length, "is", "are")} silent${since === "today" ? "" : `; ${longest} ${since}`}`,
+    note: ending.length === 0 ? note : `${note} Those of ${whose} end tomorrow.`,
   };
 }
 
@@ -295,61 +242,49 @@ export interface MonthRevenue {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-/** Formats an amount in whole dollars; a smaller one than a dollar as money. */
-const inDollars = (micros: MaybeNumber): string | undefined =>
-  known(micros, (amount) =>
-    amount !== 0 && Math.abs(amount) < 1e6
-      ? money(Math.abs(amount) < 10_000 ? Math.round(amount / 1000) * 1000 || amount : amount)
-      : `${amount < 0 ? "−" : ""}$${count(Math.abs(Math.round(amount / 1e6)))}`,
-  );
 
-/** Days of a month from which its pace is said. */
-const paceDaysMin = 3;
-
-/** Returns the length of the month of a day. */
-function daysOfMonth(day: string): number {
-  const next = plusDays(`${day.slice(0, 7)}-01`, 31);
-  return Number(plusDays(`${next.slice(0, 7)}-01`, -1).slice(8));
+/** Formats a sum: in whole dollars from ten on, in cents from one on, and a smaller one with three decimals. */
+export function roundMoney(micros: number): string {
+  if (micros === 0 || Math.abs(micros) >= 1e7) return money(Math.round(micros / 1e6) * 1e6).replace(".00", "");
+  return Math.abs(micros) >= 1e6 ? money(micros) : chargeText(Math.round(micros / 1000) * 1000 || micros);
 }
 
 const monthBefore = (day: string): string => monthName(plusDays(`${day.slice(0, 7)}-01`, -1));
 
+/** Returns what a month ends at if it goes on as it has; undefined before the third day, on the last one, and without charges. */
+export function paceOf({ day, charges }: Pick<MonthRevenue, "day" | "charges">): number | undefined {
+  const next = plusDays(`${day.slice(0, 7)}-01`, 31);
+  const length = Number(plusDays(`${next.slice(0, 7)}-01`, -1).slice(8));
+  const total = sum(charges);
+  return total > 0 && charges.length >= 3 && charges.length < length ? (total / charges.length) * length : undefined;
+}
+
 /**
  * Returns the verdict of revenue: `$797 in 19 days: 24 % more than October at this point.` The month before counts until the same day, and is left out
- * without a charge in it; the pace is said from the third day on, until the last.
+ * without a charge in it.
  */
 export function revenueVerdict({ day, charges, before, topCharge, ...sold }: MonthRevenue): Judgement {
   const total = sum(charges);
   const then = sum(before.slice(0, charges.length));
-  const change = then > 0 ? total / then - 1 : undefined;
+  const change = total / then - 1;
   const words =
-    change === undefined
-      ? undefined
-      : Math.abs(change) < 0.005
-        ? neutral("as much as")
-        : change > 0
-          ? neutral(`${wholePercent(change)} more than`)
-          : attention(`${wholePercent(change)} less than`);
-  const days = things(charges.length, "day");
-  const length = daysOfMonth(day);
-  const sentence =
-    total === 0
-      ? [`Nothing was charged in ${days}.`]
-      : (clause`${inDollars(total)} in ${days}: ${words} ${monthBefore(day)} at this point.` ?? [
-          `${inDollars(total)} in ${days}.`,
-        ]);
-  const hasPace = total > 0 && charges.length >= paceDaysMin && charges.length < length;
-  const pace = hasPace
-    ? [`At this pace ${monthName(day)} ends at ${inDollars((total / charges.length) * length)}.`]
-    : undefined;
+    Math.abs(change) < 0.005
+      ? neutral("as much as")
+      : change > 0
+        ? neutral(`${wholePercent(change)} more than`)
+        : attention(`${wholePercent(change)} less than`);
+  const charged = `${total === 0 ? "Nothing was charged" : roundMoney(total)} in ${things(charges.length, "day")}`;
+  const isCompared = total > 0 && then > 0;
+  const sentence = isCompared ? clause`${charged}: ${words} ${monthBefore(day)} at this point.` : [`${charged}.`];
+  const pace = known(paceOf({ day, charges }), (end) => `At this pace ${monthName(day)} ends at ${roundMoney(end)}.`);
   const top =
     some(topCharge) && total > 0
-      ? [topCharge >= total ? "One account brings all." : `One account brings ${wholePercent(topCharge / total)}.`]
-      : undefined;
-  return judgement(sentence, joined([pace, top]), [
-    ...fact(inDollars(sold.credits), "credits sold"),
-    ...fact(inDollars(sold.promotional), "promotional"),
-    ...fact(inDollars(sold.refunds), "refunds"),
+      ? `One account brings ${topCharge >= total ? "all" : wholePercent(topCharge / total)}.`
+      : "";
+  return judgement(joined([sentence]), joined([pace, top]), [
+    ...fact(known(sold.credits, roundMoney), "credits sold"),
+    ...fact(known(sold.promotional, roundMoney), "promotional"),
+    ...fact(known(sold.refunds, roundMoney), "refunds"),
   ]);
 }
 
@@ -374,9 +309,7 @@ export const classesTitle = (name: string, micros: number, total: number): strin
 
 /** Returns a change against the month before for a table: `+18 %`, `new`. */
 export const monthChange = (micros: number, before: number): string =>
-  before === 0 ? (micros === 0 ? "" : "new") : signedWhole(micros / before - 1);
-
-const signedWhole = (fraction: number): string => signedPercent(fraction).replace(/\.\d/, "");
+  before === 0 ? (micros === 0 ? "" : "new") : signedPercent(micros / before - 1).replace(/\.\d/, "");
 
 export interface AccountCounts {
   readonly accounts: number;
@@ -388,38 +321,30 @@ export interface AccountCounts {
 
 /** Returns the verdict of the accounts: `Five accounts. One is about to run dry.` */
 export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCounts): Judgement {
-  const counted =
-    accounts === 0
-      ? "No account yet."
-      : `${capital(inWords(accounts) ?? "")} ${agreeing(accounts, "account", "accounts")}.`;
-  const dry =
-    low === 0
-      ? undefined
-      : clause`${attention(`${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`, href)}`;
-  const empty = usedUp === 0 ? undefined : clause`${attention(`The credit of ${inWords(usedUp)} is used up.`, href)}`;
-  return judgement(joined([counted, dry, empty]), [
-    "An invitation carries its first credit, so the first page a person sees is a working one.",
-  ]);
+  const counted = `${accounts === 0 ? "No account yet" : capital(thingsInWords(accounts, "account") ?? "")}.`;
+  const dry = `${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`;
+  return judgement(
+    joined([
+      counted,
+      low === 0 ? undefined : attention(dry, href),
+      usedUp === 0 ? undefined : attention(`The credit of ${inWords(usedUp)} is used up.`, href),
+    ]),
+    ["An invitation carries its first credit, so the first page a person sees is a working one."],
+  );
 }
 
 /** Returns the title of the table of accounts: `One account may run dry: ci-bench`; names up to three. */
 export function dryTitle(names: readonly string[]): string {
   if (names.length === 0) return "Every account has credit";
-  const who = `${capital(inWords(names.length) ?? "")} ${agreeing(names.length, "account", "accounts")} may run dry`;
+  const who = `${capital(thingsInWords(names.length, "account") ?? "")} may run dry`;
   return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
 }
 
 /** Returns the verdict of the log: `Three changes today.` `changes` is unknown on pages of older changes. */
 export function logVerdict(isEmpty: boolean, changes: MaybeNumber, isMore = false): Judgement {
+  const made = thingsInWords(changes, "change");
   const today =
-    changes === 0
-      ? "Nothing was changed today."
-      : (known(
-          changes,
-          (number) => `${capital(thingsInWords(number, "change") ?? "")}${isMore ? " or more" : ""} today.`,
-        ) ?? "Older changes.");
-  return judgement(
-    [isEmpty ? "Nothing was changed yet." : today],
-    ["Every change of an account, a feed or a mapping stands here, with who made it."],
-  );
+    changes === 0 ? "Nothing was changed today." : `${capital(made ?? "")}${isMore ? " or more" : ""} today.`;
+  const sentence = isEmpty ? "Nothing was changed yet." : made === undefined ? "Older changes." : today;
+  return judgement([sentence], ["Every change of an account, a feed or a mapping stands here, with who made it."]);
 }

@@ -196,12 +196,7 @@ const refusedPage = (message: string): PageContent => ({
   title: "Not changed",
   ...notice({
     sentence: ["Nothing was changed."],
-    ways: [],
-    children: (
-      <>
-        <p role="alert">{message}</p>
-        <p>Go back to correct it.</p>
-      </>
-    ),
+    context: ["Go back to correct it."],
+    children: <p role="alert">{message}</p>,
   }),
 });

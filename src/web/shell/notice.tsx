@@ -2,23 +2,23 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "../components/button.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
-import type { Sentence } from "../sentences/sentence.ts";
+import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "./document.tsx";
 import { Words } from "./verdict.tsx";
 
 /** The address and the words of a way out of a notice; the first one is the main one. */
 export type Way = readonly [path: string, text: string];
 
-interface NoticeOptions {
-  readonly sentence: Sentence;
-  readonly ways: readonly Way[];
+interface NoticeOptions extends Judgement {
+  readonly ways?: readonly Way[];
   /** Whether the ways are links, below a form with a button. */
   readonly isQuiet?: boolean;
   /** The car on the road. */
   readonly car?: keyof typeof cars;
-  /** What the message says below its sentence. */
-  readonly children: ComponentChildren;
-  /** What follows the ways, such as steps or a box. */
+  /** A column of a form is narrow. */
+  readonly isNarrow?: boolean;
+  /** What follows its sentence and context, before the ways. */
+  readonly children?: ComponentChildren;
   readonly more?: ComponentChildren;
 }
 
@@ -30,26 +30,42 @@ const cars = {
 } as const;
 
 /** Returns the top and the body of a notice. */
-export const notice = ({ sentence, ways, isQuiet = false, car = "wagon", children, more }: NoticeOptions) => ({
+export const notice = ({
+  sentence,
+  context,
+  ways = [],
+  isQuiet = false,
+  car = "wagon",
+  isNarrow,
+  children,
+  more,
+}: NoticeOptions) => ({
   top: (
     <div class="road">
       <CarDrawing car={{ ...cars[car], vin: "notice" }} />
     </div>
   ),
   body: (
-    <section class="msg">
+    <section class={isNarrow === true ? "narrow" : "msg"}>
       <h1>
         <Words sentence={sentence} />
       </h1>
+      {context === undefined ? null : (
+        <p>
+          <Words sentence={context} />
+        </p>
+      )}
       {children}
       {more}
-      <p class="line">
-        {ways.map(([path, text], index) => (
-          <Button key={path} href={path} look={isQuiet ? "quiet" : index === 0 ? "main" : undefined}>
-            {text}
-          </Button>
-        ))}
-      </p>
+      {ways.length === 0 ? null : (
+        <p class="line">
+          {ways.map(([path, text], index) => (
+            <Button key={path} href={path} look={isQuiet ? "quiet" : index === 0 ? "main" : undefined}>
+              {text}
+            </Button>
+          ))}
+        </p>
+      )}
     </section>
   ),
 });
@@ -57,5 +73,5 @@ export const notice = ({ sentence, ways, isQuiet = false, car = "wagon", childre
 /** Returns a page of a message and the next step. */
 export const noticePage = (title: string, message: string, ...ways: readonly Way[]): PageContent => ({
   title,
-  ...notice({ sentence: [title], ways, children: <p>{message}</p> }),
+  ...notice({ sentence: [title], context: [message], ways }),
 });

@@ -5,7 +5,7 @@ import { Abandoned } from "../../db/job.ts";
 import { clientSignal, type RequestContext } from "../../http/context.ts";
 import type { CallOperation, InternalCaller } from "../../http/internal-calls.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import { type CalledId, operationRequest, type TextParameters } from "../../operations/caller.ts";
+import { type EndpointId, operationRequest, type TextParameters } from "../../operations/caller.ts";
 import { docsPath } from "../build/operation-docs.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -71,7 +71,7 @@ export class PageRequests {
   }
 
   /** Calls an operation as the visitor. Throws the Refusal of the API. */
-  async call<Id extends CalledId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
+  async call<Id extends EndpointId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
     const request = operationRequest(id, query, params);
     const index = this.sent;
     this.sent += 1;

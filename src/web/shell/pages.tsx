@@ -6,9 +6,9 @@ import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { Button } from "../components/button.tsx";
+import { unpaidVerdict } from "../sentences/account.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
-import { usd } from "./format.ts";
 import { notice, noticePage } from "./notice.tsx";
 import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
@@ -142,7 +142,7 @@ const missingPage = (visitor: Visitor | undefined): PageContent => ({
   ...notice({
     sentence: ["This road ends here."],
     car: "offroad",
-    children: <p>No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one.</p>,
+    context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
     more:
       visitor === undefined ? undefined : (
         <form class="line search" action="/find" method="get">
@@ -163,30 +163,17 @@ const missingPage = (visitor: Visitor | undefined): PageContent => ({
   }),
 });
 
-/** The page of an account without credit: what was spent, whom to ask, and what stays. */
-function noCreditPage({ identity }: Visitor, message: string): PageContent {
-  const { balanceMicros } = identity.cached.account;
-  const isUsedUp = balanceMicros <= 0;
-  return {
-    title: "No credit",
-    ...notice({
-      sentence: [isUsedUp ? "Your credit is used up." : "Your credit does not cover this page."],
-      ways: [
-        ["/account", "See what it was spent on"],
-        ["/docs", "Read the docs"],
-      ],
-      children: (
-        <p>
-          {isUsedUp
-            ? "Searches are refused and nothing more is charged."
-            : `${usd(balanceMicros)} are left. ${message}`}{" "}
-          Ask for credit: <b>the operator of this service</b> sees your account on the page Accounts. Your keys, saved
-          searches and charges stay.
-        </p>
-      ),
-    }),
-  };
-}
+/** The page of an account that cannot pay: what was spent, whom to ask, and what stays. */
+const noCreditPage = ({ identity }: Visitor, message: string): PageContent => ({
+  title: "No credit",
+  ...notice({
+    ...unpaidVerdict(identity.cached.account, message),
+    ways: [
+      ["/account", "See what it was spent on"],
+      ["/docs", "Read the docs"],
+    ],
+  }),
+});
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
 export const showErrors =

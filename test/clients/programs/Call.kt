@@ -37,8 +37,9 @@ fun main() {
         )
     val page = search(0)
     val next = search(page.pagination.nextOffset!!)
+    // The generator joins every list with commas: values with another separator are joined before.
     val located =
-        listings.searchListings(assemblyLocation = listOf("Georgetown, Kentucky", "Dearborn, Michigan"), limit = 1)
+        listings.searchListings(assemblyLocation = listOf("Georgetown, Kentucky|Dearborn, Michigan"), limit = 1)
     val facets =
         FacetsApi(url)
             .getFacets(
@@ -76,8 +77,8 @@ fun main() {
                     latest.priceHistory.size,
                 ),
             "dealers" to dealers.data.map { listOf(it.name, it.type?.value) },
-            "missing" to listOf(missing.first, decode<ErrorNotFound>(missing.second).error.code.value),
-            "refused" to listOf(refused.first, decode<ErrorValidation>(refused.second).error.code.value),
+            "missing" to listOf(missing.first, decode<ErrorNotFound>(missing.second).error.code),
+            "refused" to listOf(refused.first, decode<ErrorValidation>(refused.second).error.code),
         )
     println(Serializer.moshi.adapter(Any::class.java).toJson(results))
 }

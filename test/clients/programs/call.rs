@@ -38,7 +38,8 @@ async fn main() {
     let page = search(0).await.unwrap();
     let next = search(page.pagination.next_offset.unwrap()).await.unwrap();
     let located = SearchListingsParams::builder()
-        .assembly_location(list(&["Georgetown, Kentucky", "Dearborn, Michigan"]))
+        // The generator joins every list with commas: values with another separator are joined before.
+        .assembly_location(list(&["Georgetown, Kentucky|Dearborn, Michigan"]))
         .limit(1)
         .build();
     let located = listings.search_listings(located).await.unwrap();

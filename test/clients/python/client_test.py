@@ -7,7 +7,7 @@ import os
 import pickle
 import unittest
 
-import carquet
+import carquet_client as carquet
 
 URL, KEY = os.environ["CARQUET_URL"], os.environ["CARQUET_KEY"]
 

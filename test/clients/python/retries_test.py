@@ -4,7 +4,7 @@ import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-import carquet
+import carquet_client as carquet
 import httpx
 
 URL, KEY = os.environ["CARQUET_URL"], os.environ["CARQUET_KEY"]

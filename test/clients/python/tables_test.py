@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from unittest.mock import patch
 
-import carquet
+import carquet_client as carquet
 import pandas
 import polars
 import pyarrow
@@ -40,6 +40,17 @@ class Exports(TableCase):
         self.assertEqual(frame.select(names).rows(), expected)
         self.assertEqual([tuple(row[name] for name in names) for row in table.to_pylist()], expected)
         self.assertEqual(list(pandas_frame["vin"]), [listing["vin"] for listing in listings])
+
+    def test_the_result_of_sql_is_read_as_rows_and_as_a_data_frame_with_its_types(self):
+        statements = self.client.sql("SELECT make, count(*) AS listings FROM active WHERE make = $make GROUP BY make", make="Toyota")
+        rows = statements["data"]
+        self.assertEqual([row["make"] for row in rows], ["Toyota"])
+        self.assertEqual(statements.to_polars().rows(named=True), rows)
+        self.assertEqual(statements.to_arrow().to_pylist(), rows)
+        self.assertIn("data_version", statements["meta"])
+        with self.assertRaises(carquet.CarquetError) as caught:
+            self.client.sql("SELECT pirce FROM active").json()
+        self.assertEqual(caught.exception.code, "invalid_statement")
 
     def test_the_same_export_is_charged_once(self):
         export = self.client.export(model="camry")

@@ -2,8 +2,8 @@
 
 import datetime
 
-import carquet
-from carquet.models import FacetBucket, ListingSummary
+import carquet_client as carquet
+from carquet_client.models import FacetBucket, ListingSummary
 
 client = carquet.Client("https://cars.example", "key")
 for listing in client.listings(make=["Toyota"], max_price=30_000, fields=["price"], listed_after=datetime.date(2026, 11, 1)):

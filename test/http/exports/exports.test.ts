@@ -18,7 +18,7 @@ import { type Customer, createCustomer, inAccountsFile } from "../../support/acc
 import { eventually } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { fetchListings } from "../../support/http/paging.ts";
-import { responseReaders } from "../../support/http/read-formats.ts";
+import { arrowTypeOf, parquetTypeOf, responseReaders } from "../../support/http/read-formats.ts";
 import { startService } from "../../support/http/service.ts";
 import { createSlowLake } from "../../support/http/slow-request.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
@@ -117,6 +117,28 @@ test("an export has the columns, types and texts of a page in the same format", 
     const expected = await readers[format](paged, columns);
     assert.deepEqual([rows, types], [expected.rows, expected.types], format);
     assert.equal(rows.length, Number(page.headers.get("X-Total-Count")));
+  }
+});
+
+test("the columns that only exports have are of the same types in Arrow and Parquet, and times have one form in each format", async () => {
+  const readers = await responseReaders(fileScope);
+  const columns = [
+    ...tableColumns("searchListings").slice(0, 2),
+    ...tableColumns("exportListings").filter(({ name }) => name !== "pricing"),
+  ];
+  const fields = `fields=${columns.map(({ name }) => name)}&sort=price`;
+  const expected = { arrow: arrowTypeOf, parquet: parquetTypeOf, csv: undefined, ndjson: undefined };
+  for (const format of exportFormats) {
+    const { body } = await download(`${fields}&format=${format}`);
+    const { types, rows } = await readers[format](body, columns);
+    const typeOf = expected[format];
+    if (typeOf !== undefined)
+      assert.deepEqual(
+        types,
+        columns.map(({ name, type }) => [name, typeOf(type)]),
+        format,
+      );
+    assert.match(String(rows[0]?.last_checked_at), /^2026-11-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, format);
   }
 });
 

@@ -195,7 +195,7 @@ describe("negotiation", () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
     const expected = [
       "createSearch deleteSearch findComparables findFittingDealers findFittingModels getDealer getDepreciation getDocument getEvidence",
-      "getListing getListingComparables getUsage getVin interpretQuestion listChanges listSearches resumeSearch",
+      "getListing getListingComparables getUsage getVin interpretQuestion listChanges listSearches resumeSearch rotateSearchSecret",
       "searchListingsByPage suggestFilters valueVehicles",
     ];
     assert.equal([...others].sort().join(" "), expected.join(" "));

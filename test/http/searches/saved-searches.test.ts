@@ -10,6 +10,8 @@ import {
   listSearches,
   recordAttempt,
   resumeSearch,
+  rotateSecret,
+  secretsOf,
 } from "../../../src/accounts/administration/saved-searches.ts";
 import { testOnBothEngines } from "../../support/accounts.ts";
 import { atMs, createLedger } from "../../support/ledger.ts";
@@ -41,7 +43,7 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   const later = { ...claim, version: "2026-11-20.1", atMs: atMs + 60_000 };
   assert.equal((await claimSearch(database, later))?.target, "2026-11-19.1", "the message is repeated as it was");
 
-  const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc" };
+  const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc", sent: 25 };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };
   await recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
   const found = await findSearch(database, searchId);
@@ -50,9 +52,17 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   assert.equal((await resumeSearch(database, { accountId, searchId }, atMs + 10_000)).attempts, 0);
   assert.deepEqual(await dueFor("2026-11-18.1", atMs + 10_000), [searchId], "with the page that failed");
 
+  const rotated = await rotateSecret(database, { accountId, searchId }, atMs);
+  const dayMs = 86_400_000;
+  assert.deepEqual([rotated.oldSecret, rotated.secret === secret], [secret, false]);
+  assert.deepEqual(secretsOf(rotated, atMs + dayMs - 1), [rotated.secret, secret]);
+  assert.deepEqual(secretsOf(rotated, atMs + dayMs), [rotated.secret]);
+
   const others = { accountId: "acct_other", searchId };
-  for (const change of [() => deleteSearch(database, others), () => resumeSearch(database, others, atMs)])
-    assert.throws(change, /Unknown saved search .*: expected one of the account/);
+  const changes = [deleteSearch, resumeSearch, rotateSecret].map(
+    (change) => async () => void (await change(database, others, atMs)),
+  );
+  for (const change of changes) await assert.rejects(change, /Unknown saved search .*: expected one of the account/);
   await deleteSearch(database, { accountId, searchId });
   assert.equal(await findSearch(database, searchId), null);
   await recordAttempt(database, { searchId, ...failed, stopped: null });

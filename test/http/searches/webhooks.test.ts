@@ -1,6 +1,6 @@
 /** Webhooks of saved searches: the messages, applied in order, lead from one market to the next, in spite of failures in between. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -29,6 +29,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type Client, startService } from "../../support/http/service.ts";
 import { writeFeeds } from "../../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { ajv, schemaAt } from "../../support/schemas.ts";
 import { fileScope, onScopeEnd, type Scope } from "../../support/scope.ts";
 
 /** Messages are read from the tables, and building serving files takes most of the time of an ingest. */
@@ -48,22 +49,34 @@ await publish(1);
 interface Message {
   readonly id: string;
   readonly type: string;
+  readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A message that arrived. */
+interface Received extends Message {
+  readonly status: Response;
+  readonly bytes: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 type Response = number | "none";
 
 /** A receiver that verifies the messages, keeps them, and answers with the next of `responses`. */
 async function startReceiver(scope: Scope) {
-  const state = { secret: "", responses: [] as Response[], received: [] as (Message & { status: Response })[] };
+  const state = { secret: "", responses: [] as Response[], received: [] as Received[] };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const status = state.responses.shift() ?? 204;
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-      const { type, data } = messageIn(new Webhook(state.secret).verify(Buffer.concat(chunks).toString(), headers));
-      state.received.push({ id: headers["webhook-id"] ?? "", type, data, status });
+      const bytes = Buffer.concat(chunks);
+      const body = bytes.toString();
+      const message = messageIn(new Webhook(state.secret).verify(body, headers));
+      assert.deepEqual(messageFaults(message), []);
+      state.received.push({ ...message, id: headers["webhook-id"] ?? "", status, bytes: bytes.length, headers, body });
       if (status !== "none") response.writeHead(status, { Location: "/elsewhere" }).end("ignored");
     });
   }).listen(0, "127.0.0.1");
@@ -77,10 +90,16 @@ async function startReceiver(scope: Scope) {
   return Object.assign(state, { url, delivered });
 }
 
-function messageIn(value: unknown): Pick<Message, "type" | "data"> {
+function messageIn(value: unknown): Omit<Message, "id"> {
   assert.ok(isObject(value) && isObject(value.data), JSON.stringify(value));
-  return { type: String(value.type), data: value.data };
+  return { type: String(value.type), timestamp: String(value.timestamp), data: value.data };
 }
+
+/** Validates messages as the document describes its webhook. */
+const validate = ajv.compile(
+  schemaAt("webhooks", "searchMessage", "post", "requestBody", "content", "application/json", "schema"),
+);
+const messageFaults = (message: object): readonly unknown[] => (validate(message) ? [] : (validate.errors ?? []));
 
 const changesIn = (messages: readonly Message[]): readonly ListingChange[] =>
   messages.flatMap(({ data }) => data.changes as readonly ListingChange[]);
@@ -155,13 +174,28 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const pages = receiver.delivered().length;
   assert.ok(pages > 1, `${pages} messages`);
   assert.equal(new Set(receiver.received.map(({ id }) => id)).size, pages, "ids of repeated messages");
-  assert.deepEqual(receiver.received[1], { ...receiver.received[0], status: 302 });
+  const [posted, repeated] = receiver.received;
+  assert.deepEqual([repeated?.status, repeated?.body], [302, posted?.body]);
+  assert.notEqual(repeated?.headers["webhook-timestamp"], posted?.headers["webhook-timestamp"], "of its attempt");
+  const published = await stat(manifestPath(lake, String(posted?.data.version)));
+  assert.equal(posted?.timestamp, published.mtime.toISOString());
+
+  // A new secret: messages have two signatures for a day.
+  const rotated = await send(first, "POST", `/v1/searches/${saved.data.search_id}/rotate`);
+  assert.notEqual(rotated.data.secret, receiver.secret);
+  for (const path of [saved.data.feed_url, rotated.data.feed_url])
+    assert.equal((await fetch(`${first.url}${path}`)).status, 200);
 
   // A receiver that is gone ends the messages; two versions later they go on with the message that it refused.
   receiver.responses.push(204, 410);
   await publish(3);
   await until("stopped", first, ({ status }) => status === "stopped");
   assert.match((await search(first)).messages.stopped_because ?? "", /gone \(410\)/);
+  const { body, headers } = receiver.received.at(-1) ?? assert.fail("no message");
+  assert.equal(headers["webhook-signature"]?.split(" ").length, 2);
+  receiver.secret = rotated.data.secret ?? "";
+  new Webhook(receiver.secret).verify(body, headers);
+  await inAccountsFile(accounts, (database) => void database.run(sql`UPDATE saved_searches SET old_until_ms = 0`));
   await publish(4);
   receiver.responses.push("none");
   const { message: _, ...resumed } = await send(first, "POST", `/v1/searches/${saved.data.search_id}/resume`);
@@ -187,12 +221,18 @@ test("messages lead from market to market across failures, restarts, a gone rece
     versions.slice(2).map((version, index) => [versions[index + 1], version]),
   );
 
-  // Each page is charged once, however often its message was posted.
+  for (const { bytes, data } of receiver.received)
+    assert.ok(bytes < 20_000 || (data.changes as readonly unknown[]).length === 1, `${bytes} bytes`);
+  const last = receiver.delivered().at(-1);
+  assert.equal(receiver.received.find(({ id }) => id === last?.id)?.headers["webhook-signature"]?.split(" ").length, 1);
+  assert.equal((await fetch(`${second.url}${saved.data.feed_url}`)).status, 404, "the feed of the old secret");
+
+  // Each page is charged once, however many messages it takes, and however often they were posted; so is the feed that was read.
   const usage = await (await fetch(`${second.url}/v1/usage`, { headers: customer.bearer })).json();
   assert.ok(isObject(usage) && Array.isArray(usage.data));
   const charged = usage.data.filter((row: { metering_class: string }) => row.metering_class === "listing_changes");
   const requests = charged.reduce((sum: number, row: { charged_micros: number }) => sum + row.charged_micros, 0) / 5000;
-  assert.equal(requests, receiver.delivered().length);
+  assert.equal(requests, (await pagesOf(second, versions.slice(1))) + 1);
 
   await assertFeed(second, saved.data);
 
@@ -206,16 +246,30 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const third = await start(t);
   await send(third, "POST", `/v1/searches/${saved.data.search_id}/resume`);
   await reached(third);
-  const last = receiver.delivered().at(-1);
+  const reset = receiver.delivered().at(-1);
   assert.deepEqual(
-    [last?.type, last?.data.since, last?.data.version],
+    [reset?.type, reset?.data.since, reset?.data.version],
     ["search.reset", to, (await search(third)).since],
   );
-  assert.notEqual(last?.id, receiver.received.at(-2)?.id, "the message that was refused has the same versions");
+  assert.notEqual(reset?.id, receiver.received.at(-2)?.id, "the message that was refused has the same versions");
 
   assert.equal((await send(third, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 200);
   assert.equal((await send(third, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 404);
 });
+
+/** Returns how many pages the changes from each version to the next have; reads them by another account. */
+async function pagesOf(client: Client, versions: readonly string[]): Promise<number> {
+  let pages = 0;
+  for (const [index, version] of versions.slice(1).entries()) {
+    const path = `/v1/changes?since=${versions[index]}&data_version=${version}&fields=${changeFields}&limit=1000`;
+    for (let next: string | null = ""; next !== null; pages += 1) {
+      const page: AnswerOf<"listChanges"> = await client.getBody("listChanges", `${path}${next}`);
+      const after = page.pagination.next_cursor;
+      next = after === null ? null : `&cursor=${after}`;
+    }
+  }
+  return pages;
+}
 
 /** Checks the Atom feed against the changes of the API: the newest hundred, newest first, without an API key. */
 async function assertFeed(client: Client, { search_id, changes_url }: Saved): Promise<void> {
@@ -289,9 +343,9 @@ test("searches that cannot be delivered are refused, and say what is expected", 
 });
 
 test("a host name that leads to the service's own network is refused when a message is posted", async () => {
-  const receiver = { url: "https://shop.example/hook", secret: "whsec_c2VjcmV0" };
+  const receiver = { url: "https://shop.example/hook", secrets: ["whsec_c2VjcmV0"] };
   const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
-  const message = { id: "msg_1", type: "search.changed", data: {} } as const;
+  const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
   for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
     const sent = await postMessage(receiver, message, { ...options, resolve: async () => ["192.0.2.1", address] });
     assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);

@@ -54,7 +54,7 @@ export async function record(
 ): Promise<Recording> {
   const folder = await temporaryFolder(scope);
   const accounts = await temporaryAccountsFile(scope);
-  const customers = await Promise.all(await Promise.all(Array.from({ length: 3 }, () => createCustomer(accounts))));
+  const customers = await Promise.all(Array.from({ length: 3 }, () => createCustomer(accounts)));
   const log = join(folder, "log");
   const command = ["--import", "tsx/esm", projectPath("test/ledger/power/service.ts"), lake, accounts, chargeFlush];
   const child = spawn(process.execPath, command, {

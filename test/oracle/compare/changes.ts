@@ -129,7 +129,7 @@ export const mirrorOf = ({ rows, listings }: VersionMarket): Mirror => ({
 
 export function applyChanges({ rows, states }: Mirror, changes: readonly ListingChange[]): void {
   for (const { id, state, listing } of changes) {
-    if (listing === null) rows.delete(id);
+    if (listing === null || (state !== "active" && state !== "sold")) rows.delete(id);
     else rows.set(id, withoutDays({ ...listing }));
     if (state === null) states.delete(id);
     else states.set(id, state);

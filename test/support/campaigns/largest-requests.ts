@@ -102,6 +102,9 @@ const requests = {
   resumeSearch: ({ searches }) => ({
     json: { what: "json", path: `/v1/searches/${searches[0]}/resume`, method: "POST" },
   }),
+  rotateSearchSecret: ({ searches }) => ({
+    json: { what: "json", path: `/v1/searches/${searches[0]}/rotate`, method: "POST" },
+  }),
   deleteSearch: ({ searches, nonce }) => ({
     json: { what: "json", path: `/v1/searches/${searches[1 + (nonce % 50)]}`, method: "DELETE" },
   }),

@@ -51,7 +51,7 @@ const deadlineMs = 10_000;
 export async function crashReplicas(scope: Scope, options: CrashOptions): Promise<CrashSummary> {
   const { replicas, clients: count, chance } = options;
   const group = await ReplicaGroup.start(scope, replicas);
-  const rich = await Promise.all(await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts))));
+  const rich = await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts)));
   const poor = await createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
   const load = { url: group.nginx.url, chance };
   const clients = new PayingClients({ ...load, clients: count, customers: rich, pauseMs: 10 });

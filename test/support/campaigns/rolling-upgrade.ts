@@ -39,9 +39,7 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
   const { replicas, replaced, publishes, clients: count, chance } = options;
   const program = await nextRelease();
   const group = await ReplicaGroup.start(scope, replicas);
-  const customers = await Promise.all(
-    await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts))),
-  );
+  const customers = await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts)));
   // Of these limits, a replica has its share, and the clients use a tenth.
   customers.push(await createCustomer(group.accounts, { override: { per10s: 4_000, per60s: 20_000 } }));
   const clients = new PayingClients({ url: group.nginx.url, clients: count, customers, chance, pauseMs: 20 });

@@ -50,7 +50,7 @@ export class ReplicaGroup {
     const lakes = { source, copy: join(await temporaryFolder(scope), "copy") };
     await createTestFollower(source, lakes.copy).follow();
     const services = await Promise.all(
-      await Promise.all(Array.from({ length: replicas }, () => startReplica(scope, { accounts, lake: lakes.copy }))),
+      Array.from({ length: replicas }, () => startReplica(scope, { accounts, lake: lakes.copy })),
     );
     const nginx = await startNginx(
       scope,

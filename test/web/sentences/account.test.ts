@@ -1,27 +1,27 @@
 /** What pages say to an account: a table of cases for each sentence. */
 import { test } from "node:test";
 import {
-  accountState,
   accountVerdict,
   openAccess,
-  savedSearchText,
   savedTitle,
   searchesText,
-  tooDearVerdict,
+  unpaidVerdict,
 } from "../../../src/web/sentences/account.ts";
 import { assertSaid } from "../../support/web/sentences.ts";
 
 const funds = {
   state: "active",
   balanceMicros: 24_590_000,
+  creditedMicros: 25_000_000,
   spentMicros: 410_000,
+  capMicros: null,
   searchMicros: 2000,
   today: "2026-11-27",
 } as const;
 
 test("an account begins with what is left, in searches", () => {
   const ask =
-    "Ask the person who invited you to add credit: the operator of this service sees your account on the page Accounts.";
+    "Ask the person who invited you to add credit: the operator of this service sees your account on the page Accounts. Your keys, saved searches and charges stay.";
   assertSaid(accountVerdict, [
     [
       { ...funds, capMicros: null, tier: 4, keys: 3 },
@@ -47,7 +47,7 @@ test("an account begins with what is left, in searches", () => {
     [
       { ...funds, balanceMicros: 500, state: "low_balance" },
       "$0.0005 left. [attention:No search more.]",
-      "$0.41 spent in November.",
+      "$0.41 spent in November. No monthly limit is set.",
       "$0.41 this month",
     ],
     [
@@ -63,24 +63,15 @@ test("an account begins with what is left, in searches", () => {
       "$0.41 this month",
     ],
     [
-      { ...funds, spentMicros: null, capMicros: 5_000_000 },
-      "$24.59 left. [neutral:About 2,500 searches.]",
-      "A limit of $5.00 a month is set.",
-    ],
-    [
-      { ...funds, balanceMicros: 9e15, spentMicros: null, capMicros: null },
+      { ...funds, balanceMicros: 9e15, spentMicros: 0 },
       "$9,000,000,000.00 left. [neutral:About 4,500,000,000,000 searches.]",
-      "No monthly limit is set.",
+      "Nothing spent in November. No monthly limit is set.",
+      "$0.00 this month",
     ],
     [
       { ...funds, state: "exhausted", balanceMicros: 0, creditedMicros: 5_000_000 },
       "Your credit is used up.",
-      `$5.00 of $5.00 is spent, so searches are refused and nothing more is charged. ${ask} Your keys, saved searches and charges stay.`,
-    ],
-    [
-      { ...funds, state: "exhausted", balanceMicros: 0 },
-      "Your credit is used up.",
-      `Searches are refused and nothing more is charged. ${ask} Your keys, saved searches and charges stay.`,
+      `$5.00 of $5.00 is spent, so searches are refused and nothing more is charged. ${ask}`,
     ],
     [
       { ...funds, state: "suspended" },
@@ -98,11 +89,26 @@ test("an account begins with what is left, in searches", () => {
       "Enough for 500 searches. It comes from your operator; nothing is charged to a card, and nothing can cost more than your balance.",
     ],
   ]);
+  const refusal = "The account cannot pay: the request costs 0.044 USD, the balance is 0.012 USD.";
   assertSaid(
-    (left: number) => tooDearVerdict(44_000, left),
+    (account: Pick<Parameters<typeof unpaidVerdict>[0], "state" | "balanceMicros">) =>
+      unpaidVerdict({ ...account, lowBalanceMicros: 0 }, refusal),
     [
-      [12_000, "This page costs $0.044. [attention:$0.012 is left.]", `Nothing was charged. ${ask}`],
-      [0, "This page costs $0.044. [attention:Nothing is left.]", `Nothing was charged. ${ask}`],
+      [
+        { state: "active", balanceMicros: 12_000 },
+        "Your credit does not cover this page.",
+        `$0.012 is left, and a request of this page costs $0.044. ${ask}`,
+      ],
+      [
+        { state: "active", balanceMicros: 0 },
+        "Your credit is used up.",
+        `Searches are refused and nothing more is charged. ${ask}`,
+      ],
+      [
+        { state: "suspended", balanceMicros: 12_000 },
+        "[attention:Your account is suspended.]",
+        "Searches are refused and nothing is charged. Ask the operator of this service.",
+      ],
     ],
   );
   assertSaid(
@@ -121,20 +127,7 @@ test("an account begins with what is left, in searches", () => {
   );
 });
 
-test("an account's state, and what it has saved, are said in words", () => {
-  type State = Parameters<typeof accountState>;
-  assertSaid(
-    (given: State) => accountState(...given),
-    [
-      [["exhausted", true, false], "new"],
-      [["active", true, true], "new"],
-      [["exhausted", false, false], "credit used up"],
-      [["low_balance", false, false], "low balance"],
-      [["suspended", true, false], "suspended"],
-      [["active", false, true], "promotional"],
-      [["active", false, false], "active"],
-    ],
-  );
+test("what an account has saved is said in words", () => {
   assertSaid(
     ([searches, cars]: readonly [number, number]) => savedTitle(searches, cars),
     [
@@ -142,13 +135,6 @@ test("an account's state, and what it has saved, are said in words", () => {
       [[2, 0], "Saved: 2 searches"],
       [[0, 12], "Saved: 12 cars"],
       [[0, 0], "Nothing is saved yet"],
-    ],
-  );
-  assertSaid(
-    (cars: number | null) => savedSearchText("Used SUVs", cars),
-    [
-      [7, "Used SUVs: 7 cars."],
-      [null, "Used SUVs."],
     ],
   );
 });

@@ -3,14 +3,11 @@ import { test } from "node:test";
 import {
   accountsVerdict,
   brokenFeedText,
-  brokenFeedTitle,
   classesTitle,
-  type DecidedAs,
   dayVerdict,
   decidedText,
   decideTitle,
   dryTitle,
-  endOfCars,
   logVerdict,
   monthChange,
   morningVerdict,
@@ -19,7 +16,7 @@ import {
   runTitle,
   serviceNote,
   serviceTitle,
-  silentText,
+  silentSince,
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import { assertSaid } from "../../support/web/sentences.ts";
@@ -30,31 +27,41 @@ test("the morning begins with the files that came, look broken, or are silent", 
   const morning = { day: asOf, asOf, expected: 522, silent: 6, broken: 3 };
   assertSaid(morningVerdict, [
     [
-      { ...morning, version: "2026-11-19.1", decisions: 9, rows: 9882, refused: 37, cars: 9845 },
+      { ...morning, version: "2026-11-19.1", rows: 9882, refused: 37, cars: 9845 },
       "516 of 522 files came. [attention:3 look broken], 6 are silent.",
       "Version 2026-11-19.1 is published with the good ones. Of the three, nothing changes until you decide.",
-      "9 decisions open",
+      "3 decisions open",
       "37 of 9,882 rows refused",
       "9,845 cars read",
     ],
     [
-      { ...morning, silent: 0, broken: 0, version: "1", decisions: 1 },
+      { ...morning, silent: 0, broken: 0, version: "1" },
       "All 522 files came. [neutral:None looks broken].",
       "Version 1 is published.",
-      "1 decision open",
+      "0 decisions open",
     ],
-    [{ ...morning, silent: 1, broken: 0 }, "521 of 522 files came. [neutral:None looks broken], 1 is silent."],
+    [
+      { ...morning, silent: 1, broken: 0 },
+      "521 of 522 files came. [neutral:None looks broken], 1 is silent.",
+      "0 decisions open",
+    ],
     [
       { ...morning, silent: 0, broken: 1 },
       "All 522 files came. [attention:1 looks broken].",
       "Nothing of the broken one changes until you decide.",
+      "1 decision open",
     ],
-    [{ ...morning, expected: 1, silent: 0, broken: 0 }, "The one file came. [neutral:None looks broken]."],
-    [{ ...morning, silent: 522, broken: 0 }, "[attention:No file came on Nov 19]."],
-    [{ ...morning, expected: 0, silent: 0, broken: 0 }, "No file is expected on Nov 19."],
+    [
+      { ...morning, expected: 1, silent: 0, broken: 0 },
+      "The one file came. [neutral:None looks broken].",
+      "0 decisions open",
+    ],
+    [{ ...morning, silent: 522, broken: 0 }, "[attention:No file came on Nov 19].", "0 decisions open"],
+    [{ ...morning, expected: 0, silent: 0, broken: 0 }, "No file is expected on Nov 19.", "0 decisions open"],
     [
       { ...morning, broken: 0, hasFailed: true },
       "[attention:The last delivery could not be published]. 516 of 522 files came. [neutral:None looks broken], 6 are silent.",
+      "0 decisions open",
     ],
   ]);
   assertSaid(decideTitle, [
@@ -65,16 +72,15 @@ test("the morning begins with the files that came, look broken, or are silent", 
 });
 
 test("a feed that looks broken says what is odd about it, and what was decided", () => {
-  const feed = { name: "Bellamy Ford", vins: 27, usualVins: 89 };
-  assertSaid(brokenFeedTitle, [[feed, "Bellamy Ford looks broken"]]);
+  const feed = { vins: 27, usualVins: 89 };
   assertSaid(brokenFeedText, [
     [
       { ...feed, missing: 62 },
       "27 cars came; usually 89. 62 of yesterday's are missing. Until you decide, its old cars stay.",
     ],
     [
-      { ...feed, vins: 1, missing: 1, href: "/f" },
-      "<1 car> came; usually 89. 1 of yesterday's is missing. Until you decide, its old cars stay.",
+      { ...feed, vins: 1, missing: 1 },
+      "1 car came; usually 89. 1 of yesterday's is missing. Until you decide, its old cars stay.",
     ],
     [
       { ...feed, usualVins: null, jumpedPrices: 20, knownPrices: 27 },
@@ -83,24 +89,23 @@ test("a feed that looks broken says what is odd about it, and what was decided",
     [{ ...feed, vins: null, usualVins: null }, "Until you decide, its old cars stay."],
   ]);
   assertSaid(
-    (decision: DecidedAs) => decidedText("Bellamy Ford", decision),
+    (decision: "release" | "reject") => decidedText("Bellamy Ford", decision),
     [
-      ["accepted", "Bellamy Ford. Accepted: its cars are those of the file."],
-      ["ended", "Bellamy Ford. Its cars have ended."],
+      ["release", "Bellamy Ford. Accepted: its cars are those of the file."],
+      ["reject", "Bellamy Ford. Rejected: its old cars stay."],
     ],
   );
 });
 
 test("a silent dealer has the day since when, and the day on which its cars end", () => {
   assertSaid(
-    (lastDay: string) => silentText({ lastDay }, asOf),
+    (lastDay: string) => silentSince(lastDay, asOf),
     [
-      ["2026-11-13", "silent since Nov 14; its cars end tomorrow"],
-      ["2026-11-18", "silent today; its cars end on Nov 25"],
-      ["2026-11-12", "silent since Nov 13; its cars have ended"],
+      ["2026-11-13", "since Nov 14"],
+      ["2026-11-18", "today"],
+      ["2025-12-29", "since Dec 30, 2025"],
     ],
   );
-  assertSaid((lastDay: string) => endOfCars(lastDay, "2026-12-30"), [["2026-12-28", "its cars end on Jan 4, 2027"]]);
   const dealers = (...days: readonly string[]) => days.map((lastDay, index) => ({ name: `D${index}`, lastDay }));
   assertSaid(
     (given: ReturnType<typeof dealers>) => Object.values(silentTitle(given, asOf)).join(" / "),

@@ -162,13 +162,11 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
     ].join(" "),
   ),
   drawn(
-    fc.tuple(day, counts("expected", "silent", "broken"), maybeCounts("decisions", "rows", "refused", "cars")),
+    fc.tuple(day, counts("expected", "silent", "broken"), maybeCounts("rows", "refused", "cars")),
     ([asOf, all, known]) =>
       morningVerdict({ ...all, ...known, day: asOf, asOf, silent: Math.min(all.silent, all.expected) }),
   ),
-  drawn(maybeCounts("vins", "usualVins", "missing", "jumpedPrices", "knownPrices"), (feed) =>
-    brokenFeedText({ ...feed, name: "A" }),
-  ),
+  drawn(maybeCounts("vins", "usualVins", "missing", "jumpedPrices", "knownPrices"), (feed) => brokenFeedText(feed)),
   drawn(fc.tuple(fc.array(day), day), ([days, asOf]) =>
     Object.values(
       silentTitle(
@@ -186,14 +184,15 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
   drawn(counts("accounts", "low", "usedUp"), accountsVerdict),
   drawn(
     fc.tuple(
-      whole,
-      maybeCounts("spentMicros", "capMicros", "creditedMicros", "tier", "keys"),
+      counts("balanceMicros", "spentMicros", "creditedMicros"),
+      fc.record({ capMicros: fc.option(whole) }),
+      maybeCounts("tier", "keys"),
       day,
       fc.constantFrom("active", "low_balance", "exhausted"),
       flag,
     ),
-    ([balanceMicros, all, today, state, isNew]) =>
-      accountVerdict({ ...all, balanceMicros, today, state, isNew, searchMicros: 2000 }),
+    ([funds, limit, all, today, state, isNew]) =>
+      accountVerdict({ ...funds, ...limit, ...all, today, state, isNew, searchMicros: 2000 }),
   ),
   drawn(found, shopVerdict),
   drawn(numbers("minYear", "maxYear", "minPrice", "maxPrice", "minMiles", "maxMiles", "radius"), (search) =>

@@ -16,6 +16,7 @@ import {
 } from "../../accounts-file.ts";
 import { integerParser, urlParser } from "../../option-parsers.ts";
 import { printResult } from "../../print.ts";
+import { serviceSettings } from "../../service-settings.ts";
 import { type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountCommand, accountRow, accountsFileCommand, changeCommand, declaredCommand } from "./change-command.ts";
 
@@ -33,14 +34,17 @@ export const accountsCommand = (): Command =>
     .addCommand(changeCommand("accounts low-balance"))
     .addCommand(changeCommand("accounts rate-limit"));
 
-/** A link has the URL of the service, which a command does not know. */
+/** A link has the URL of the service, which a command does not know: the public one, else that of the port on this machine. */
 const linkSettings = {
-  publicUrl: { ...sharedSettings("publicUrl").publicUrl, parse: urlParser, default: "http://127.0.0.1:8080" },
+  publicUrl: { ...sharedSettings("publicUrl").publicUrl, parse: urlParser },
+  port: { ...serviceSettings.port, help: "port of the service, for links without `--public-url`" },
 } as const satisfies SettingRows;
+
+const linkOrigin = (publicUrl: string | undefined, port: number): string => publicUrl ?? `http://127.0.0.1:${port}`;
 
 const create = (): Command =>
   declaredCommand("accounts create", linkSettings).action(
-    async ({ accounts, json, publicUrl, ...input }: CreateValues) => {
+    async ({ accounts, json, publicUrl, port, ...input }: CreateValues) => {
       const { account_id, secret } = await withNewAccountsFile(accounts, (database) =>
         database.transaction(async (database) => {
           const { accountId } = await applyChange(database, "accounts create", input, commandAuthor());
@@ -51,7 +55,7 @@ const create = (): Command =>
           };
         }),
       );
-      const invitation_url = linkUrl(publicUrl, "invitation", secret);
+      const invitation_url = linkUrl(linkOrigin(publicUrl, port), "invitation", secret);
       printResult({ account_id, invitation_url }, account_id, json);
       // On standard error, so that a script can take standard output for the id.
       if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
@@ -71,13 +75,20 @@ const invite = (): Command =>
     "create a link that sets the password of an account once, or signs in to it; resets a forgotten password",
     inviteSettings,
   ).action(
-    async ({ accounts, json, account, publicUrl, signIn = false }: AccountValues & ValuesOf<typeof inviteSettings>) => {
+    async ({
+      accounts,
+      json,
+      account,
+      publicUrl,
+      port,
+      signIn = false,
+    }: AccountValues & ValuesOf<typeof inviteSettings>) => {
       const kind = signIn ? "sign_in" : "invitation";
       const link = { accountId: account, kind } as const;
       const secret = await withAccountsFile(accounts, (database) =>
         applyChange(database, "accounts invite", link, commandAuthor()),
       );
-      const url = linkUrl(publicUrl, kind, secret);
+      const url = linkUrl(linkOrigin(publicUrl, port), kind, secret);
       printResult({ account_id: account, [`${kind}_url`]: url }, url, json);
     },
   );

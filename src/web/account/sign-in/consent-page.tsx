@@ -11,8 +11,10 @@ import { Spec } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 import { usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
+import { noticePage } from "../../shell/notice.tsx";
 import { type PageHandler, sendPage } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
+import { rights } from "../keys.tsx";
 import { narrowPage } from "./narrow-page.tsx";
 
 export const consentPage =
@@ -33,27 +35,12 @@ export const answerConsent =
     if (location === undefined) return expiredPage;
     // A redirect would be part of the form's submission, which the policy allows to this service only.
     context.set("Refresh", `0; url=${location}`);
-    return narrowPage(
-      isAllowed
-        ? { title: "Connected", heading: "The agent is connected" }
-        : { title: "Declined", heading: "The agent is not connected" },
-      <>
-        <p role="status">Your browser returns to it now.</p>
-        <p>
-          <a href={location}>Return to the agent</a>
-        </p>
-      </>,
+    return noticePage(
+      isAllowed ? "The agent is connected" : "The agent is not connected",
+      "Your browser returns to it now.",
+      [location, "Return to the agent"],
     );
   };
-
-/** The rights of agents by scope. */
-const descriptions: Readonly<Record<ApiScope, string>> = {
-  "inventory.read": "Search listings, count and measure the market, and look up vehicles",
-  "dealers.read": "Look up dealers and their listings",
-  "usage.read": "Read the usage of the account",
-  "export.read": "Export listings",
-  "sql.read": "Run SQL",
-};
 
 interface ConsentProps {
   readonly id: string;
@@ -78,7 +65,17 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         ]}
       />
       <h2>It may</h2>
-      <Scopes scopes={scopes} />
+      <ul class="form">
+        {scopes.map((scope) => (
+          <li key={scope}>
+            {rights[scope][1]}
+            <br />
+            <small class="mute">
+              <code>{scope}</code>, {priceOf(scope)}
+            </small>
+          </li>
+        ))}
+      </ul>
       <p class="mute">
         Your monthly limit and rate limits apply. You can disconnect it at any time, among the keys of your account.
         Allow only what you have just started yourself.
@@ -94,20 +91,6 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
     </>
   );
 };
-
-const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
-  <ul class="form">
-    {scopes.map((scope) => (
-      <li key={scope}>
-        {descriptions[scope]}
-        <br />
-        <small class="mute">
-          <code>{scope}</code>, {priceOf(scope)}
-        </small>
-      </li>
-    ))}
-  </ul>
-);
 
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {
@@ -128,14 +111,10 @@ function targetOf(redirectUri: string): string {
   return protocol === "https:" ? host : `an app on this computer (${protocol})`;
 }
 
-const oauthErrorPage = (message: string, status: number): PageContent =>
-  narrowPage(
-    { title: "Not connected", heading: "The agent cannot be connected", status },
-    <>
-      <p role="alert">{message}</p>
-      <p>Start again from the agent.</p>
-    </>,
-  );
+const oauthErrorPage = (message: string, status: number): PageContent => ({
+  status,
+  ...noticePage("The agent cannot be connected", `${message} Start again from the agent.`),
+});
 
 const expiredPage = oauthErrorPage("The request has expired, has been answered, or began in another browser.", 400);
 

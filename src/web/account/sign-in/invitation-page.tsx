@@ -3,8 +3,10 @@ import type { JSX } from "preact";
 import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
 import { Field } from "../../components/field.tsx";
+import { Note } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
+import { noticePage } from "../../shell/notice.tsx";
+import { narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the form that sets a password; `message` says why an earlier attempt failed. */
 export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string, message?: string): PageContent =>
@@ -14,7 +16,7 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
       <p>
         For {email}, account <code>{accountId}</code>. You sign in with either of the two.
       </p>
-      <FailureNote message={message} />
+      {message === undefined ? null : <Note isAlert>{message}</Note>}
       <PublicForm action="/invitation" hidden={{ token: secret }} button="Set the password and sign in">
         <NewPasswordFields email={email} />
       </PublicForm>
@@ -38,12 +40,11 @@ export const NewPasswordFields = ({ email }: { readonly email: string }): JSX.El
 );
 
 /** The page of a link that has been used, has expired or was replaced. */
-export const invalidLinkPage: PageContent = narrowPage(
-  { title: "Link not valid", heading: "This link does not work any more", status: 404 },
-  <>
-    <p>It has been used, has expired, or a newer one has replaced it. Ask the operator of this service for another.</p>
-    <p>
-      <a href="/sign-in">Sign in</a>
-    </p>
-  </>,
-);
+export const invalidLinkPage: PageContent = {
+  status: 404,
+  ...noticePage(
+    "This link does not work any more",
+    "It has been used, has expired, or a newer one has replaced it. Ask the operator of this service for another.",
+    ["/sign-in", "Sign in"],
+  ),
+};

@@ -1,42 +1,18 @@
-/** Pages with one narrow column below a car on the road, and the forms that need no session. */
+/** Pages of one form below a car on the road, and the forms that need no session. */
 import type { ComponentChildren, JSX } from "preact";
 import { Button } from "../../components/button.tsx";
-import { Note } from "../../components/sheet.tsx";
-import { CarDrawing } from "../../drawings/car-drawing.tsx";
 import type { PageContent } from "../../shell/document.tsx";
+import { notice } from "../../shell/notice.tsx";
 
-interface NarrowPage {
-  readonly title: string;
-  /** The title by default. */
-  readonly heading?: string;
-  readonly status?: number;
-}
-
+/** Returns a page; its heading is its title by default. */
 export const narrowPage = (
-  { title, heading = title, status = 200 }: NarrowPage,
+  {
+    title,
+    heading = title,
+    status = 200,
+  }: { readonly title: string; readonly heading?: string; readonly status?: number },
   children: ComponentChildren,
-): PageContent => ({
-  title,
-  status,
-  top: (
-    <div class="road">
-      <CarDrawing car={roadCar} />
-    </div>
-  ),
-  body: (
-    <section class="narrow">
-      <h1>{heading}</h1>
-      {children}
-    </section>
-  ),
-});
-
-/** The car on the road above the sheet. */
-const roadCar = { model: "Golf", exterior_color: "teal", base_exterior_color: "Blue", vin: "sign-in" };
-
-/** Says why an earlier attempt failed. */
-export const FailureNote = ({ message }: { readonly message: string | undefined }): JSX.Element | null =>
-  message === undefined ? null : <Note isAlert>{message}</Note>;
+): PageContent => ({ title, status, ...notice({ sentence: [heading], car: "hatch", isNarrow: true, children }) });
 
 interface PublicFormProps {
   readonly action: string;

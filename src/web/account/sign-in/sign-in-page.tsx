@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
 import { Field } from "../../components/field.tsx";
+import { Note } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
+import { narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */
 export const signInPage = (target: string, isDemoOffered: boolean): PageContent =>
@@ -32,33 +33,41 @@ interface SignInProps {
   readonly isDemoOffered?: boolean;
 }
 
-const formPage = (status: number, { isDemoOffered, message, ...form }: SignInProps): PageContent =>
-  narrowPage(
+const formPage = (status: number, { isDemoOffered = false, message, target, name }: SignInProps): PageContent => {
+  const form = <PasswordForm target={target} name={name} />;
+  return narrowPage(
     { title: "Sign in", heading: "Know what a car is worth.", status },
     <>
       <p class="lede">
         Every car for sale, judged against similar ones, and what became of it, day by day, on your own server.
       </p>
-      <FailureNote message={message} />
-      {isDemoOffered === true ? (
+      {message === undefined ? null : <Note isAlert>{message}</Note>}
+      {isDemoOffered ? (
         <>
-          <PublicForm action="/sign-in/demo" hidden={{ next: form.target }} button="Open the demo" />
+          <PublicForm action="/sign-in/demo" hidden={{ next: target }} button="Open the demo" />
           <p class="mute">A generated market on this machine. No password is needed.</p>
           <details>
             <summary>Sign in to another account</summary>
-            <PasswordForm {...form} />
+            {form}
           </details>
         </>
       ) : (
-        <PasswordForm {...form} />
+        form
       )}
       <p>
         <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI document</a>
       </p>
     </>,
   );
+};
 
-const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): JSX.Element => (
+const PasswordForm = ({
+  target,
+  name,
+}: {
+  readonly target: string;
+  readonly name: string | undefined;
+}): JSX.Element => (
   <>
     <PublicForm action="/sign-in" hidden={{ next: target }} button="Sign in">
       <Field

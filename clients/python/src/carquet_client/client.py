@@ -13,7 +13,7 @@ from typing import Any, Self, Unpack
 import httpx
 
 from .errors import error_of
-from .exports import Export, ExportFormat
+from .exports import Export, ExportFormat, Statements
 from .models import (
     ChangeCollection,
     ComparablesEnvelope,
@@ -49,7 +49,6 @@ from .models import (
     SearchDealersQuery,
     SearchEnvelope,
     SearchListingsQuery,
-    SqlResult,
     SuggestFiltersQuery,
     SuggestionCollection,
     TrendEnvelope,
@@ -256,11 +255,21 @@ class Client:
         body: UsageEnvelope = self._json("/v1/usage", query)
         return body
 
-    def sql(self, sql: str, **params: str | float | bool | None) -> SqlResult:
-        """Runs SQL over the published version, if the service allows it; returns the rows of the last statement. `params` are the values of `$name`."""
-        request = self._http.build_request("POST", self._url + "/v1/sql", json={"sql": sql, "params": params})
-        body: SqlResult = self._send(request).json()
-        return body
+    def sql(self, sql: str, **params: str | float | bool | None) -> Statements:
+        """
+        Returns SQL over the published version, if the service allows it, which runs when its result is read or saved: that of the last statement.
+        `params` are the values of `$name`.
+        """
+
+        @contextmanager
+        def run(format: str) -> Iterator[httpx.Response]:
+            address, query = self._url + "/v1/sql", {"format": format}
+            request = self._http.build_request("POST", address, params=query, json={"sql": sql, "params": params})
+            request.extensions["timeout"] = httpx.Timeout(self._timeout_seconds, read=None).as_dict()
+            with closing(self._send(request, is_stream=True)) as response:
+                yield response
+
+        return Statements(run)
 
     def searches(self) -> SearchCollection:
         """Returns the saved searches of the account."""
@@ -277,6 +286,12 @@ class Client:
     def resume_search(self, search_id: str) -> SearchEnvelope:
         """Starts the stopped messages of a saved search again."""
         path = f"/v1/searches/{path_segment(search_id)}/resume"
+        body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
+        return body
+
+    def rotate_search_secret(self, search_id: str) -> SearchEnvelope:
+        """Replaces the secret of a saved search; for 24 hours, messages have a signature with the old one too."""
+        path = f"/v1/searches/{path_segment(search_id)}/rotate"
         body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
         return body
 

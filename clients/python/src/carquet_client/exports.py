@@ -1,4 +1,4 @@
-"""All listings of a search as one file, saved or read as a table."""
+"""All listings of a search, or the result of SQL, as one file, saved or read as a table."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 import httpx
 
 from .errors import missing_extra
+from .models import SqlResult
 
 if TYPE_CHECKING:
     import pandas
@@ -91,6 +92,33 @@ class Export:
         with self._download(format) as response:
             for chunk in response.iter_bytes():
                 file.write(chunk)
+
+
+class Statements(Export):
+    """
+    SQL, whose result is saved or read as an export is, or as the JSON of the API: `statements["data"]` are its rows. JSON is requested once; each other
+    use runs the statements again, and is charged.
+    """
+
+    def __init__(self, run: Callable[[Any], AbstractContextManager[httpx.Response]]) -> None:
+        super().__init__(run)
+        self._run = run
+        self._json: SqlResult | None = None
+
+    @overload
+    def __getitem__(self, name: Literal["data"]) -> list[dict[str, Any]]: ...
+    @overload
+    def __getitem__(self, name: Literal["meta"]) -> Any: ...
+    def __getitem__(self, name: Literal["data", "meta"]) -> Any:
+        return self.json()[name]
+
+    def json(self) -> SqlResult:
+        """Returns the rows in `data`, and in `meta` the version that they come from."""
+        if self._json is None:
+            with self._run("json") as response:
+                response.read()
+                self._json = response.json()
+        return self._json
 
 
 def _checked_format(name: str, path: Path) -> ExportFormat:
