@@ -139,7 +139,7 @@ export function stopServerAtEnd(): void {
 /** Returns the URL of an empty schema: on the server that the tests of the group share, else on one for the scope. */
 export async function temporaryPostgresUrl(scope: Scope): Promise<string> {
   if (!isShared) return emptySchemaOn(await PostgresServer.start(scope));
-  shared ??= await PostgresServer.start(groupScope);
+  shared ??= PostgresServer.start(groupScope);
   return emptySchemaOn(await shared);
 }
 
