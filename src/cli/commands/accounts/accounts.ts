@@ -49,10 +49,8 @@ const create = (): Command =>
         database.transaction(async (database) => {
           const { accountId } = await applyChange(database, "accounts create", input, commandAuthor());
           const link = { accountId, kind: "invitation" } as const;
-          return {
-            account_id: accountId,
-            secret: await applyChange(database, "accounts invite", link, commandAuthor()),
-          };
+          const invitation = await applyChange(database, "accounts invite", link, commandAuthor());
+          return { account_id: accountId, secret: invitation };
         }),
       );
       const invitation_url = linkUrl(linkOrigin(publicUrl, port), "invitation", secret);
@@ -96,12 +94,8 @@ const invite = (): Command =>
 const list = (): Command =>
   accountsFileCommand("list", "list all accounts, oldest first").action(
     async ({ accounts, json }: AccountsFileValues) => {
-      printRows(
-        await withAccountsFile(accounts, async (database) =>
-          (await listAccounts(database, monthOf(Date.now()))).map(accountRow),
-        ),
-        json,
-      );
+      const found = await withAccountsFile(accounts, (database) => listAccounts(database, monthOf(Date.now())));
+      printRows(found.map(accountRow), json);
     },
   );
 
