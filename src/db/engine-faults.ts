@@ -29,6 +29,7 @@ const systemErrors: Readonly<Record<string, EngineFault>> = {
   EIO: "io error",
   EREMOTEIO: "io error",
   ESTALE: "io error", // a network file system
+  ETIMEDOUT: "busy", // a flush that takes too long
   EACCES: "io error",
   EMFILE: "io error", // too many open files
   ENFILE: "io error",

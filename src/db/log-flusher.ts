@@ -30,7 +30,7 @@ export class LogFlusher {
   async flush(): Promise<void> {
     const next = this.next ?? this.begin();
     this.next = next;
-    const error = new Error("The disk is too slow.");
+    const error = Object.assign(new Error("The disk is too slow."), { code: "ETIMEDOUT" });
     next.catch(() => undefined);
     if (this.running !== undefined && performance.now() - this.startedAtMs > stalledMs) throw error;
     await withTimeLimit({ ms: stalledMs, error }, (signal) => orAborted(signal, next));
