@@ -41,7 +41,7 @@ test("while another process holds the lock, writes fail after 50 ms and the thre
     turns += 1;
   }, 1);
   const outcomes = await Promise.allSettled([
-    ...(await Promise.all(Array.from({ length: 50 }, () => database.post(insert("one"))))),
+    ...Array.from({ length: 50 }, () => database.post(insert("one"))),
     ...Array.from({ length: 50 }, () => database.transaction((transaction) => transaction.run(insert("two")))),
   ]);
   clearInterval(timer);
