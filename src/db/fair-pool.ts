@@ -139,7 +139,10 @@ export class FairPool<Slot> {
     }
   }
 
-  /** Returns the first waiting work of the account with the least virtual time, among accounts that may take a slot. */
+  /**
+   * Returns the first waiting work of the account with the least virtual time, among accounts that may take a slot. Work of a job that has begun goes
+   * before that of others: if all jobs of an account advanced at once, all could end at their deadlines.
+   */
   private next(): { readonly waiting: Waiting<Slot>; readonly account: string } | undefined {
     const nowMs = performance.now();
     let min: number = Number.POSITIVE_INFINITY;
@@ -147,7 +150,8 @@ export class FairPool<Slot> {
     if (this.idle.length === 0) return undefined;
     for (const waiting of this.waiting) {
       const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
-      if (virtualMs >= min || this.shares.heldBy(account) >= this.idle.length) continue;
+      const isLater = virtualMs > min || (virtualMs === min && !(waiting.job.hasBegun && !next?.waiting.job.hasBegun));
+      if (isLater || this.shares.heldBy(account) >= this.idle.length) continue;
       min = virtualMs;
       next = { waiting, account };
     }

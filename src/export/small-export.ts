@@ -38,9 +38,15 @@ export async function encodeExport(
   const rows: Row[] = [];
   for (let first = 0; first < keys.length; first += turnRows) {
     const read = await plan.mode.listings.read(keys.slice(first, first + turnRows), serializer.columns);
-    for (const row of read) rows.push(JSON.parse(serializer.serialize(row)));
+    for (const row of read) rows.push(exportedTimes(JSON.parse(serializer.serialize(row))));
     await nextTurn();
   }
   const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });
   return { content: await encoder.encode(format, { columns, rows, metadata }, query.csv_raw), rows: rows.length };
 }
+
+/** Returns a row whose time of the last check has the form of exports, `T…Z` with a fraction of its second if it has one, not that of a page. */
+const exportedTimes = (row: Row): Row =>
+  typeof row.last_checked_at === "string"
+    ? { ...row, last_checked_at: `${row.last_checked_at.replace(" ", "T").replace(/\.?0*$/, "")}Z` }
+    : row;

@@ -84,12 +84,27 @@ export function serializerOf(
   }));
   const needed = names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn);
   return {
-    columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...needed])],
+    columns: [...new Set<ServedColumn>([...keyColumns, ...needed])],
     serialize: (facts) => {
       const listing = joinedListing(facts, dimensions);
       let json = "";
       for (const { label, serialize } of labelled) json += label + serialize(listing);
       return `${json}}`;
+    },
+  };
+}
+
+/** The columns of the build and the dealer that a listing is joined with. */
+const keyColumns = ["build_key", "dealer_key"] as const;
+
+/** Returns the columns that attributes need, and the function that returns them of a row, each as JSON text. */
+export function textsOf(names: readonly AttributeName[], dimensions: Dimensions) {
+  const serializers = names.map((name) => fieldSerializer(name, dimensions));
+  return {
+    columns: [...keyColumns, ...names.filter(isListingColumn)],
+    read: (facts: JsonRow): readonly string[] => {
+      const listing = joinedListing(facts, dimensions);
+      return serializers.map((serialize) => serialize(listing));
     },
   };
 }

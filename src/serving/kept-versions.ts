@@ -3,13 +3,22 @@
  * holds its dimensions and dictionaries in memory; one is closed when it has not been used for `idleMs`. What is derived from a whole version is derived
  * once.
  */
+import { existsSync } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOnce } from "../base/concurrency.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import { serviceJob } from "../db/job.ts";
-import { compareVersions, filesOf, type Manifest, manifestPath, readManifest, versionsIn } from "../lake/manifest.ts";
+import {
+  compareVersions,
+  filesOf,
+  type Manifest,
+  manifestPath,
+  readManifest,
+  versionPattern,
+  versionsIn,
+} from "../lake/manifest.ts";
 import type { LakeVersion } from "./lake-version.ts";
 
 export interface KeptVersion {
@@ -49,6 +58,8 @@ export async function diskOf(lake: string): Promise<{ readonly bytes: number; re
 
 /** Refuses with `version_unavailable` if a version is not kept; `parameter` names where the request has it. */
 export async function requireKept(lake: string, version: string, parameter: string): Promise<void> {
+  // Asynchronous reads of the folder wait for threads beside those of the engine.
+  if (versionPattern.test(version) && existsSync(manifestPath(lake, version))) return;
   const kept = await versionsIn(lake);
   if (!kept.includes(version)) throw unavailable(version, parameter, [...kept].sort(compareVersions));
 }

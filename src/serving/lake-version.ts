@@ -238,27 +238,22 @@ export class LakeVersion {
     };
   }
 
-  /** Reads listings of an inventory by their ids in one statement, where `Listings.read` would look up each: see there. */
-  scan(inventory: Inventory, ids: readonly string[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]> {
-    return this.read(inventory, ids, columns, false);
-  }
-
-  private async read(
+  /** Reads listings of an inventory: see `Listings.read`. */
+  async read(
     inventory: Inventory,
     keys: readonly RowKey[],
     columns: readonly ServedColumn[],
-    isStored = this.resources.serving.state.rows,
   ): Promise<readonly JsonRow[]> {
     if (keys.length === 0) return [];
     const { files, day } = inventory;
     const { serving } = this.resources;
     const reading = this.columnsOn(inventory, columns);
-    if (isStored) {
+    if (serving.state.rows) {
       await reading;
       this.job.begin();
     }
     const [stored, completing] = await Promise.all([
-      (isStored ? serving.rowsAt(files, keys, day) : undefined) ?? this.readParquet(inventory, keys, columns),
+      serving.rowsAt(files, keys, day) ?? this.readParquet(inventory, keys, columns),
       reading,
     ]);
     const completed = completing === undefined ? stored : stored.map((row) => completing.complete(row));

@@ -9,7 +9,8 @@ import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
 import { openPartition } from "../lake/tables.ts";
 import { life } from "../listing/lifecycle-rules.ts";
 
-export type ListingState = "active" | "missing" | "sold" | "ended";
+export const listingStates = ["active", "missing", "sold", "ended"] as const;
+export type ListingState = (typeof listingStates)[number];
 
 /** A listing found by a look-up, with the requested columns. */
 export interface FoundListing {

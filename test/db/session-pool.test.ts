@@ -60,6 +60,20 @@ test("a job that several accounts wait for runs in the turn of the account that 
   assert.deepEqual(ended, ["busy", "busy+quiet", "busy", "busy"]);
 });
 
+test("a job of several statements ends before later ones of its account begin", async (t) => {
+  const pool = await openPool(t);
+  const events: string[] = [];
+  const runs = ["first", "second", "third", "fourth"].map(async (name) => {
+    const job = new Job("a");
+    job.onBegin(() => events.push(`${name} begins`));
+    for (let count = 0; count < 3; count += 1) await pool.engineOf(job).rows(light);
+    events.push(`${name} ends`);
+  });
+  await Promise.all(runs);
+  assert.ok(events.indexOf("first ends") < events.indexOf("third begins"), events.join());
+  assert.ok(events.indexOf("second ends") < events.indexOf("fourth begins"), events.join());
+});
+
 test("an account leaves half of the sessions free, and a second account half of the rest", async (t) => {
   const pool = await openPool(t, { sessions: 4 });
   const jobs = ["a", "a", "a", "a", "b", "b"].map((account) => new Job(account));

@@ -122,6 +122,17 @@ test("values of every type of the engine can be written in every format", async 
 });
 
 describe("views of past days", () => {
+  test("a listing is active once on each day, from the first day of an interval to the day before its end", async () => {
+    const counts = await queryLake(
+      lake,
+      "SELECT snapshot_date, count(*)::INTEGER AS n, count(DISTINCT id)::INTEGER AS ids FROM active_days GROUP BY ALL ORDER BY ALL",
+    );
+    const published = Object.entries(manifest.days).map(([snapshot_date, n]) => ({ snapshot_date, n, ids: n }));
+    assert.deepEqual(counts, published);
+    const ended = `SELECT count(*)::INTEGER AS n FROM listing_intervals WHERE valid_to IN (SELECT snapshot_date FROM active_days)`;
+    assert.ok(Number((await queryLake(lake, ended))[0]?.n) > 0, "intervals that end on a published day");
+  });
+
   test("snapshot returns the rows of a day as active had them", async () => {
     for (const day of ["2026-11-18", "2026-11-19"]) {
       const [compared] = await queryLake(

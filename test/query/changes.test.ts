@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
+import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation } from "../../src/contract/document.ts";
 import { join as joinSql, sql } from "../../src/db/sql.ts";
@@ -32,12 +33,12 @@ import { startService } from "../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { openVersion } from "../support/versions.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
 const [cars, randomQueries] = extentOf([80, 1], [600, 40]);
 const extent = { seed: 20261127, days: 4, cars };
 const replayedFeeds = 2;
-/** Changes are read from the tables. */
+/** Without serving files, changes are read from the tables. The last version has some. */
 const noServingFiles = { hasServingFiles: false };
 
 /** Every day in a version; then the last days again, from feeds without some cars and with other prices; then one more day. */
@@ -55,7 +56,7 @@ for (const { day, feeds: ofDay } of days.slice(-replayedFeeds)) {
 const replayFrom = days.at(-replayedFeeds)?.day ?? "";
 await ingestPath(lake, corrected, { ...noServingFiles, replayFrom });
 const nextDay = plusDays(days.at(-1)?.day ?? "", 1);
-await ingestPath(lake, await writeFeeds(join(corrected, "next"), nextDay, days.at(-1)?.feeds ?? {}), noServingFiles);
+await ingestPath(lake, await writeFeeds(join(corrected, "next"), nextDay, days.at(-1)?.feeds ?? {}));
 
 const versions = [...(await versionsIn(lake))].sort(compareVersions);
 const newest = await readInventory(lake, [nextDay]);
@@ -218,7 +219,15 @@ test("the feed applies each kind of filter as search does, a box across the anti
     }),
   );
   const boxes = ["175,48,-175,55", "-125,32,-115,40"].map((bbox): Query => new Map([["bbox", bbox]]));
-  const queries = [...boxes, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
+  // A bound between two whole numbers excludes the one beyond it.
+  const prices = [...after.listings.values()].flatMap(({ state, price }) =>
+    state === "active" && typeof price === "number" ? [price] : [],
+  );
+  const bounds = [Math.max(...prices) - 0.5, Math.min(...prices) + 0.5].flatMap((bound): readonly Query[] => [
+    new Map([["max_price", String(bound)]]),
+    new Map([["min_price", String(bound)]]),
+  ]);
+  const queries = [...boxes, ...bounds, ...drawn].filter((query) => query.has("latitude") === query.has("longitude"));
   const version = await openVersion(scope, lake);
   const { manifest, folder, dimensions } = version;
   const matches = queries.map((query) => {
@@ -261,7 +270,7 @@ test("pages end before 256 KiB, and all of them are one comparison of the two ma
     });
   await publishedOn("2026-03-01", 10_000);
   await publishedOn("2026-03-02", 11_000);
-  const { lake: large } = await createLake(scope, folder, noServingFiles);
+  const { lake: large } = await createLake(scope, folder);
   const service = await startService(scope, large);
   const [since = "", version = ""] = [...(await versionsIn(large))].sort(compareVersions);
   const read: ListingChange[] = [];
@@ -284,6 +293,17 @@ test("pages end before 256 KiB, and all of them are one comparison of the two ma
   assert.equal(read.length, cars);
   assert.deepEqual(summary(read), expectedChanges(older, newer, none));
   assert.deepEqual(read, read.toSorted(inOrderOfFeed));
+});
+
+test("a page of changes takes one statement, with any fields: the row store has its listings", async (scope) => {
+  let statements = 0;
+  const version = await openVersion(scope, lake, { onStatement: () => (statements += 1) });
+  const contents = ["fields=id", `fields=${changeFields}`];
+  for (const [index, content] of contents.entries()) {
+    const body = await answerPath(version, `/v1/changes?since=${replayed}&limit=1000&${content}`);
+    assert.ok(isObject(body) && Array.isArray(body.data) && body.data.length > 10, content);
+    assert.equal(statements, index + 1, content);
+  }
 });
 
 test("kinds are chosen, and a feed from a version to itself is empty", async () => {

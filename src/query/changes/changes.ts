@@ -2,27 +2,21 @@
  * Changes: the listings whose state or attributes differ between an older version of the lake and a newer one, in pages. Applied to the market of the
  * older version, all changes yield that of the newer one.
  *
- * A page takes one statement over narrow columns of the rows that can differ. The engine compares the content of a batch of them, and reads its listings,
- * so that the event loop only joins texts.
+ * A page takes one statement over narrow columns of the rows that can differ. The row store reads what a batch of them has in both versions, which is
+ * compared in short turns of the event loop: the engine would read all columns of the market.
  */
-import { nextTurn } from "../../base/concurrency.ts";
+import { inOwnTurn } from "../../base/concurrency.ts";
 import { type Json, type Row, textIn } from "../../base/json.ts";
-import { parseJsonValue } from "../../lake/json-row.ts";
+import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
+import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
 import { type AttributeName, attributes } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import type { ListingState } from "../../serving/listing-files.ts";
-import { type ListingField, serializerOf } from "../fields.ts";
+import { type ListingState, listingStates } from "../../serving/listing-files.ts";
+import { type ListingField, serializerOf, textsOf } from "../fields.ts";
 import { distanceMiles } from "../geography.ts";
-import {
-  attributesOf,
-  comparedNames,
-  differencesOf,
-  filesOfPair,
-  newerListings,
-  olderAttributes,
-} from "./pair-rows.ts";
+import { comparedNames, differencesOf, filesOfPair, inventoriesIn, olderAttributes } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
 
 /** The position of a change in the order of a feed: the day since which it holds, then the listing's id. */
@@ -56,10 +50,9 @@ interface Difference extends ChangePosition {
   readonly matches: boolean;
 }
 
-/** A difference with the compared attributes that differ; none unless the listing is in the same state in both. */
-interface Change extends Difference {
-  readonly before: Row;
-  readonly after: Row;
+/** A difference with the compared attributes that differ, none unless the listing is in the same state in both, and the listing, as JSON text. */
+interface SerializedChange extends ChangePosition {
+  readonly text: string;
 }
 
 interface ChangesPage {
@@ -72,8 +65,11 @@ interface ChangesPage {
 /** The most bytes of the changes on a page; a larger change is a page alone. */
 const pageBytesMax = 256 * 1024;
 
-/** How many changes are compared in a statement and serialized in a turn of the event loop: about a page of default fields. */
-const batchRows = 250;
+/** How many differences a statement finds: those of two pages of default fields. The event loop takes 5 ms to receive them. */
+const roundRows = 500;
+
+/** How many differences are read, compared and serialized in a turn of the event loop, and how many by statements that read all rows. */
+const batchRows = { stored: 50, scanned: 250 } as const;
 
 /** Returns a page of the changes between a version and an older one, and whether there are more. */
 export async function changesOf(
@@ -86,26 +82,28 @@ export async function changesOf(
   let bytes = 0;
   let last: ChangePosition | undefined;
   let { after } = request;
-  // What differs in columns that are not compared is left out afterwards. If that leaves too few, the engine compares all columns of the rest.
-  for (let isHashed = !pair.isContinued; ; isHashed = true) {
-    const size = isHashed ? limit + 1 - texts.length : 2 * limit;
+  let isHashed = !pair.isContinued;
+  for (;;) {
+    const before = texts.length;
+    const left = limit + 1 - before;
+    const size = isHashed ? left : Math.min(2 * left, roundRows);
     const query = differencesOf(pair, version.folder, { ...request, after, limit: size, isHashed });
     const found = (await version.rowsFrom(filesOfPair(pair), query)).map(differenceIn);
-    for (let from = 0; from < found.length; from += batchRows) {
-      const changes = await changesAmong(found.slice(from, from + batchRows), pair, version);
-      const listings = await listingsOf(changes, pair, version, request);
-      for (const change of changes) {
-        const text = `${JSON.stringify(change).slice(0, -1)},"listing":${listings.get(change.id) ?? null}}`;
-        bytes += Buffer.byteLength(text) + 1;
+    const batch = version.served.rows && pair.isContinued ? batchRows.stored : batchRows.scanned;
+    for (let from = 0; from < found.length; from += batch) {
+      await inOwnTurn(() => undefined);
+      for (const change of await changesAmong(found.slice(from, from + batch), pair, version, request)) {
+        bytes += Buffer.byteLength(change.text) + 1;
         const isFull = texts.length === limit || (texts.length > 0 && bytes > pageBytesMax);
         if (isFull) return { texts, last, hasMore: true };
-        texts.push(text);
+        texts.push(change.text);
         last = change;
       }
-      await nextTurn();
     }
     if (found.length < size) return { texts, last, hasMore: false };
     after = found.at(-1);
+    // What differs in columns that are not compared was left out. If that was most of them, the engine compares all columns of the rest.
+    isHashed ||= texts.length - before < found.length / 2;
   }
 }
 
@@ -122,73 +120,111 @@ const differenceIn = (row: Row): Difference => ({
   matches: row.matches === true,
 });
 
-/** Adds the attributes of both versions to differences. Leaves out listings whose state and attributes are equal. */
+/** Returns the changes among differences, each as JSON text. Leaves out listings whose state and attributes are equal. */
 async function changesAmong(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
-): Promise<readonly Change[]> {
-  const ids = found.flatMap(({ id, state, state_before }) => (state === state_before ? [id] : []));
-  const query = attributesOf(pair, version.folder, ids);
-  const rows = ids.length === 0 ? [] : await version.rowsFrom(filesOfPair(pair), query);
-  const values = new Map(rows.map((row) => [textIn(row, "id"), differingValues(row)]));
-  return found.flatMap((difference): readonly Change[] => {
-    const { id, state, state_before } = difference;
-    const differing = state === state_before ? values.get(id) : { before: {}, after: {} };
-    return differing === undefined ? [] : [{ ...difference, ...differing }];
+  request: ChangesRequest,
+): Promise<readonly SerializedChange[]> {
+  const { fields, origin } = request;
+  const { dimensions } = version;
+  const compared = textsOf(comparedNames, dimensions);
+  const serializers = {
+    active: serializerOf(fields, { status: "active", origin }, dimensions),
+    sold: serializerOf(fields, { status: "sold", origin }, dimensions),
+  };
+  const columns = [...new Set([...compared.columns, ...serializers.active.columns])];
+  const removed = await removedListings(found, pair, version, request);
+  const newer = await rowsAfter(found, pair, version, columns);
+  const older = await textsBefore(found, pair, version, compared);
+  return found.flatMap((difference): readonly SerializedChange[] => {
+    const { id, day, state, state_before } = difference;
+    const row = newer.get(id);
+    const differing = differingValues(older.get(id) ?? [], older.has(id) && row ? compared.read(row) : []);
+    if (state === state_before && Object.keys(differing.after).length === 0) return [];
+    const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
+    const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
+    return [{ id, day, text }];
   });
 }
 
 const idsIn = (found: readonly Difference[], state: ListingState | null): readonly string[] =>
   found.flatMap((one) => (one.state === state ? [one.id] : []));
 
-/** Returns the values of the attributes that differ. A row has the JSON of each compared attribute in a line, in both versions. */
-function differingValues(row: Row): Pick<Change, "before" | "after"> {
+/** Returns the rows of the newer version by id. */
+async function rowsAfter(
+  found: readonly Difference[],
+  pair: VersionPair,
+  version: LakeVersion,
+  columns: readonly ServedColumn[],
+): Promise<ReadonlyMap<string, JsonRow>> {
+  const rows = new Map<string, JsonRow>();
+  for (const state of listingStates) {
+    const ids = idsIn(found, state);
+    const [, inventory] = inventoriesIn(pair, state);
+    for (const [index, row] of (await version.read(inventory, ids, columns)).entries()) rows.set(ids[index] ?? "", row);
+  }
+  return rows;
+}
+
+/** Returns the compared attributes that listings have in the older version, by id: of those that are in the same state in both. */
+async function textsBefore(
+  found: readonly Difference[],
+  pair: VersionPair,
+  version: LakeVersion,
+  compared: ReturnType<typeof textsOf>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const texts = new Map<string, readonly string[]>();
+  const inBoth = found.filter(({ state, state_before }) => state === state_before);
+  if (!pair.isContinued && inBoth.length > 0) {
+    const ids = inBoth.map(({ id }) => id);
+    const rows = await version.rowsFrom(filesOfPair(pair), olderAttributes(pair, version.folder, ids, comparedNames));
+    for (const row of rows) texts.set(textIn(row, "id"), textIn(row, "attributes").split("\n"));
+    return texts;
+  }
+  for (const state of listingStates) {
+    const ids = idsIn(inBoth, state);
+    const [inventory] = inventoriesIn(pair, state);
+    const rows = await version.read(inventory, ids, compared.columns);
+    for (const [index, row] of rows.entries()) texts.set(ids[index] ?? "", compared.read(row));
+  }
+  return texts;
+}
+
+/** Returns the values of the attributes that differ, of the JSON of each compared attribute in both versions. */
+function differingValues(older: readonly string[], newer: readonly string[]): Record<"before" | "after", Row> {
   const before: Record<string, Json> = {};
   const after: Record<string, Json> = {};
-  const older = textIn(row, "older").split("\n");
-  const newer = textIn(row, "newer").split("\n");
-  for (const [index, name] of comparedNames.entries()) {
-    if (older[index] === newer[index]) continue;
-    before[name] = parseJsonValue(older[index]);
-    after[name] = parseJsonValue(newer[index]);
+  for (const [index, text] of older.entries()) {
+    if (text === newer[index]) continue;
+    const name = comparedNames[index] ?? "";
+    const was = parseJsonValue(text);
+    const is = parseJsonValue(newer[index]);
+    // The row store has JSON of the engine, which writes some numbers in another form than JavaScript.
+    if (JSON.stringify(was) === JSON.stringify(is)) continue;
+    before[name] = was;
+    after[name] = is;
   }
   return { before, after };
 }
 
 const statusOf = (state: ListingState | null): "active" | "sold" => (state === "sold" ? state : "active");
 
-/** Returns the last known row of each listing, as JSON text of schema `ListingSummary`: that of the newer version, if it has the listing. */
-async function listingsOf(
-  changes: readonly Change[],
-  pair: VersionPair,
-  version: LakeVersion,
-  request: ChangesRequest,
-): Promise<ReadonlyMap<string, string>> {
-  const { fields, origin } = request;
-  const found = new Map<string, string>(await removedListings(changes, pair, version, request));
-  for (const state of ["active", "missing", "sold", "ended"] as const) {
-    const ids = idsIn(changes, state);
-    const { columns, serialize } = serializerOf(fields, { status: statusOf(state), origin }, version.dimensions);
-    const rows = await version.scan(newerListings(pair, state), ids, columns);
-    for (const [index, row] of rows.entries()) found.set(ids[index] ?? "", serialize(row));
-  }
-  return found;
-}
-
 /** Returns the rows of listings that only the older version has, by their ids. Its keys can mean other builds and dealers, so the engine joins them. */
 async function removedListings(
-  changes: readonly Change[],
+  found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
   { fields, origin }: ChangesRequest,
-): Promise<readonly (readonly [id: string, text: string])[]> {
-  const ids = idsIn(changes, null);
-  if (ids.length === 0) return [];
+): Promise<ReadonlyMap<string, string>> {
+  const ids = idsIn(found, null);
+  if (ids.length === 0) return new Map();
   const names = [...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"];
   const query = olderAttributes(pair, version.folder, ids, names as AttributeName[]);
-  const statuses = new Map(changes.map(({ id, state_before }) => [id, JSON.stringify(statusOf(state_before))]));
-  return (await version.rowsFrom(filesOfPair(pair), query)).map((row) => {
+  const statuses = new Map(found.map(({ id, state_before }) => [id, JSON.stringify(statusOf(state_before))]));
+  const rows = await version.rowsFrom(filesOfPair(pair), query);
+  const texts = rows.map((row): readonly [id: string, text: string] => {
     const id = textIn(row, "id");
     const values = textIn(row, "attributes").split("\n");
     const [latitude = null, longitude = null] = values.slice(-2).map(parseJsonValue);
@@ -200,4 +236,5 @@ async function removedListings(
     const jsonOf = (field: string): string => values[names.indexOf(field)] ?? computed[field] ?? "null";
     return [id, `{${fields.map((field) => `"${field}":${jsonOf(field)}`).join(",")}}`];
   });
+  return new Map(texts);
 }

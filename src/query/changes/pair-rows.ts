@@ -106,7 +106,10 @@ function withDimensions(dimensions: Manifest | undefined, folder: string, query:
 
 /** Selects the rows of a side as listings, with `listing_state` and `since`. */
 function rowsOfSide({ inventories, since }: Side, folder: string): Sql {
-  const relations = Object.entries(inventories).map(([state, inventory]) => {
+  const states = Object.entries(inventories);
+  const held = states.filter(([, { files }]) => files.length > 0);
+  // Planning takes as long as reading: a relation without files is left out.
+  const relations = (held.length > 0 ? held : states.slice(0, 1)).map(([state, inventory]) => {
     const extra = [sql`${literal(state)} AS listing_state`, sql`${sinceOf[state as ListingState]} AS since`];
     const rows = unorderedListings(inventory, { folder, hasFeeds: false }, extra);
     const isLater = since !== undefined && (state === "active" || state === "sold");
@@ -161,35 +164,22 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
     ORDER BY day, id LIMIT ${integerLiteral(limit)}`;
 }
 
-/** Selects `id` of some listings of a side, and `attributes`: the JSON of each of some attributes in a line. */
-function attributesOfSide(side: Side, folder: string, ids: readonly string[], names: readonly AttributeName[]): Sql {
-  const format = new JsonRowFormat(Object.fromEntries(names.map((name) => [name, attributeValue(name)])));
-  const rows = sql`SELECT * FROM (${rowsOfSide(side, folder)}) WHERE id IN (${join(ids.map(literal))})`;
-  const texts = sql`SELECT facts.id, ${format.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
-  return withDimensions(side.dimensions, folder, texts);
-}
-
 /** Returns a query for listings of the older version: `id`, and the JSON of each of some attributes in a line of `attributes`. */
-export const olderAttributes = (
+export function olderAttributes(
   pair: VersionPair,
   folder: string,
   ids: readonly string[],
   names: readonly AttributeName[],
-): Sql => attributesOfSide(sidesOf(pair)[0], folder, ids, names);
-
-/**
- * Returns a query for those of some listings in both versions whose content differs: `id`, and the JSON of each compared attribute in a line of `older` and
- * `newer`.
- */
-export function attributesOf(pair: VersionPair, folder: string, ids: readonly string[]): Sql {
-  const [older, newer] = sidesOf(pair).map((side) => attributesOfSide(side, folder, ids, comparedNames)) as [Sql, Sql];
-  return sql`
-    SELECT id, older.attributes AS older, newer.attributes AS newer FROM (${older}) AS older JOIN (${newer}) AS newer USING (id)
-    WHERE  older.attributes <> newer.attributes`;
+): Sql {
+  const [older] = sidesOf(pair);
+  const format = new JsonRowFormat(Object.fromEntries(names.map((name) => [name, attributeValue(name)])));
+  const rows = sql`SELECT * FROM (${rowsOfSide(older, folder)}) WHERE id IN (SELECT unnest(${ids}))`;
+  const texts = sql`SELECT facts.id, ${format.selectText()} AS attributes FROM (${rows}) AS facts ${starJoins}`;
+  return withDimensions(older.dimensions, folder, texts);
 }
 
-/** Returns the listings of the newer version in a state, of the files in which the older one's can differ. */
-export function newerListings(pair: VersionPair, state: ListingState): Inventory {
-  const [, { inventories }] = sidesOf(pair);
-  return { ...inventoriesOf(pair.after)[state], files: inventories[state].files };
+/** Returns the listings in a state of the files in which the versions can differ: of the older version, and of the newer one. */
+export function inventoriesIn(pair: VersionPair, state: ListingState): readonly [older: Inventory, newer: Inventory] {
+  const [older, newer] = sidesOf(pair);
+  return [older.inventories[state], { ...inventoriesOf(pair.after)[state], files: newer.inventories[state].files }];
 }
