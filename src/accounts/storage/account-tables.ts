@@ -7,7 +7,7 @@ import { join, plainIdent, type Sql, sql } from "../../db/sql.ts";
 import type { Columns, SqlDialect } from "../../db/sql-database.ts";
 
 /** The version of the tables and triggers of both engines, which each file and database records. A change of them needs another number. */
-export const accountsVersion = 2;
+export const accountsVersion = 1;
 
 /** Throws a UserError if the accounts at a location have another version. */
 export function requireAccountsVersion(location: string, version: number): void {
