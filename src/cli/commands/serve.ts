@@ -15,7 +15,7 @@ import { mountSite } from "../../web/site.ts";
 import { certificateFilesOf, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { type CheckedSettings, requireStartable, spaceChecks } from "../checks.ts";
 import { logFormat, logLevel, openLog, readableLine } from "../log.ts";
-import { engineMemory, type MemorySettings } from "../memory-budget.ts";
+import { columnMemory, engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
 
@@ -61,6 +61,7 @@ export async function serveUntilStopped(
     mountSite: mountPages,
     isOpen: settings.auth === "off",
     memoryLimit: engineMemory(settings),
+    columnBytes: columnMemory(),
     isExplorerFree: settings.explorer === "free",
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: log.droppedLines,

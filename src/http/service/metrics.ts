@@ -39,6 +39,7 @@ const readings: readonly Reading[] = [
   ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ responseCache }) => responseCache.counts.hits],
   ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ responseCache }) => responseCache.counts.shared],
   ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ responseCache }) => responseCache.counts.misses],
+  ["carquet_column_cache_bytes",           "gauge",   "Size of the columns of search indexes in memory.",                 ({ current }) => current.columnBytes],
   ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ responseCache }) => responseCache.counts.bytes],
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.faults.length === 0)],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
