@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSearch } from "../../src/accounts/administration/saved-searches.ts";
-import { isObject, textIn } from "../../src/base/json.ts";
+import { isObject } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
-import { sql } from "../../src/db/sql.ts";
 import { tools } from "../../src/mcp/tools.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -69,15 +68,10 @@ async function save(customer: typeof owner): Promise<Saved> {
 
 const saved = await save(owner);
 const savedByOther = await save(other);
-const exported = await own.send("/export", { make: "Toyota", format: "csv" });
 const agent = await connectClient(client, "Agent");
-const grantId = await inAccountsFile(accounts, async (database) =>
-  textIn((await database.all(sql`SELECT key_id FROM keys WHERE client_id IS NOT NULL`))[0], "key_id"),
-);
 const waitingClient = new OAuthClient(client);
 const waiting = await waitingClient.request({ clientId: String((await registerClient(url)).client_id) });
 
-const exportId = exported.headers.get("Location")?.split("/").at(-1) ?? "";
 const consentId = waiting.headers.get("Location")?.split("/").at(-1) ?? "";
 const [signature = ""] = savedByOther.feed_url.split(".").slice(-1);
 
@@ -85,18 +79,14 @@ const [signature = ""] = savedByOther.feed_url.split(".").slice(-1);
 const resources: Readonly<Record<string, string>> = {
   "DELETE /v1/searches/:search_id": saved.search_id,
   "POST /v1/searches/:search_id/resume": saved.search_id,
+  "POST /v1/searches/:search_id/rotate": saved.search_id,
   "GET /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/resume": saved.search_id,
   // The address of a feed is its key: that of one search opens no other.
   "GET /feeds/:feed": `${saved.search_id}.${signature}`,
-  "GET /export/:id": exportId,
-  "POST /export/:id/stop": exportId,
-  "GET /export/:id/file": exportId,
   "GET /account/keys/:keyId/revoke": owner.keyId,
   "POST /account/keys/:keyId/revoke": owner.keyId,
-  "GET /account/agents/:keyId/disconnect": grantId,
-  "POST /account/agents/:keyId/disconnect": grantId,
   "GET /oauth/consent/:id": consentId,
   "POST /oauth/consent/:id": consentId,
   "GET /oauth/authorize/:id": consentId,

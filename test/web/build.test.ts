@@ -6,7 +6,6 @@ import { transformSync } from "esbuild";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, operations, resolve } from "../../src/contract/document.ts";
-import { errors } from "../../src/contract/errors.ts";
 import { documentedOperations } from "../../src/contract/operations.ts";
 import { tools } from "../../src/mcp/tools.ts";
 import { operationDocs } from "../../src/web/build/operation-docs.ts";
@@ -33,14 +32,6 @@ function pageText(path: string): Promise<string> {
 const captured = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, found = ""]) => found);
 
-/** Where errors of a status need a parameter. */
-const withParameter: Readonly<Record<string, RegExp>> = {
-  unknown_postal_code: /^postal_code$/,
-  snapshot_unavailable: /^snapshot_date/,
-  version_unavailable: /^(data_version|since)$/,
-  invalid_statement: /^sql$/,
-};
-
 const usdOfClass = new Map(
   [...document.info.description.matchAll(/^\| `(\w+)` \|.*\| (\d+\.\d+) \|$/gm)].map(([, name, usd]) => [name, usd]),
 );
@@ -60,13 +51,10 @@ for (const { object, path, method } of documentedOperations(document)) {
       ...Object.keys(body),
     ];
     assert.deepEqual(captured(page, /id="param-([\w-]+)"/g).toSorted(), names.toSorted());
-    const statuses = Object.keys(object.responses).map(Number);
-    const codes = Object.entries(errors).filter(
-      ([code, [status]]) =>
-        statuses.includes(status) &&
-        (!(code in withParameter) || names.some((name) => withParameter[code]?.test(name))),
+    assert.deepEqual(
+      captured(page, /href="\/docs\/errors#(\w+)"/g).toSorted(),
+      [...object["x-error-codes"]].toSorted(),
     );
-    assert.deepEqual(captured(page, /href="\/docs\/errors#(\w+)"/g).toSorted(), codes.map(([code]) => code).toSorted());
     const usageClass = /[Bb]illed as\s+`(\w+)`/.exec(object.description)?.[1];
     if (usageClass !== undefined)
       assert.equal(

@@ -21,9 +21,13 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
   [
     "facets=make,year&metric=price.mean",
     "incompatible_parameters",
-    /^metric=price\.mean and facets=make,year cannot be combined: a metric requires exactly one categorical facet, not 2\.$/,
+    /^metric=price\.mean and facets=make,year cannot be combined: a metric requires exactly one categorical facet, not 2; \/v1\/groups \(group_listings\) measures combinations of up to three\.$/,
   ],
-  ["facets=price,miles&metric=price.mean", "incompatible_parameters", /exactly one categorical facet, not 0\.$/],
+  [
+    "facets=price,miles&metric=price.mean",
+    "incompatible_parameters",
+    /exactly one categorical facet, not 0; \/v1\/groups \(group_listings\) measures combinations of up to three\.$/,
+  ],
   ["facets=make&sort=metric", "invalid_parameter_value", /^Invalid value "metric" for sort: expected count or -count /],
   [
     "facets=make&sort=-metric",
