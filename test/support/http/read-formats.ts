@@ -87,14 +87,15 @@ const readArrow: ReadFormat = async (body, columns) => {
 function fromArrow(type: ColumnType, value: unknown): Json {
   if (value === null) return null;
   if (type.kind === "date") return new Date(Number(value)).toISOString().slice(0, 10);
-  if (type.kind === "timestamp") return secondsOf(Number(value));
+  if (type.kind === "timestamp") return timeOf(Number(value));
   if (type.kind === "list") return Array.from(value as Iterable<unknown>, (item) => fromArrow(type.items, item));
   if (type.kind === "struct" && isObject(value))
     return Object.fromEntries(type.columns.map((column) => [column.name, fromArrow(column.type, value[column.name])]));
   return typeof value === "bigint" ? Number(value) : (value as Json);
 }
 
-const secondsOf = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+/** Returns a time as text, with a fraction of its second if it has one. */
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.?0*Z$/, "Z");
 
 async function readParquet(
   database: DuckDatabase,
@@ -120,7 +121,7 @@ async function readParquet(
 /** Converts a value of DuckDB to JSON. Times are text such as `2026-11-19 06:00:00+00`. */
 function fromDuckdb(type: ColumnType, value: Json | undefined): Json {
   if (value === null || value === undefined) return null;
-  if (type.kind === "timestamp") return secondsOf(Date.parse(String(value).replace(" ", "T").replace(/\+00$/, "Z")));
+  if (type.kind === "timestamp") return timeOf(Date.parse(String(value).replace(" ", "T").replace(/\+00$/, "Z")));
   if (type.kind === "integer") return Number(value);
   if (type.kind === "list" && Array.isArray(value)) return value.map((item) => fromDuckdb(type.items, item));
   if (type.kind === "struct" && isObject(value))
