@@ -150,7 +150,7 @@ async function startCarquet(run: BenchRun, acquire: Acquire): Promise<CarquetSer
   const { settings, dataset } = run;
   const scratch = await acquire(mkdtemp(join(settings.data, "run-")), (folder) => rm(folder, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
-  const key = createBenchKey(accounts);
+  const key = await createBenchKey(accounts);
   const serve = (...options: readonly string[]): Promise<ScriptServer> => {
     const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...options];
     return acquire(startScript("bin/carquet.cjs", args, key), (server) => server.stop());

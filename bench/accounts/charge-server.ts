@@ -1,7 +1,6 @@
 /**
- * Charges as a service does: through a ledger client, whose worker commits all charges that have arrived in one transaction. Answers
- * `GET /?accounts=N&inFlight=N&seconds=N` when it has charged for that long: each charge in flight is followed by the next one, on one
- * of the first accounts. Prints `listening on URL`.
+ * Charges as a service does. Answers `GET /?accounts=N&inFlight=N&seconds=N` when it has charged for that long: each charge in flight is followed by the
+ * next one, on one of the first accounts. Prints `listening on URL`.
  *
  * Usage: `charge-server.ts ACCOUNTS KEYS`; KEYS is a file with an array of the accounts' keys.
  */
@@ -9,45 +8,38 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { v7 as uuidV7 } from "uuid";
-import { LedgerClients } from "../../src/accounts/worker/ledger-clients.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
+import { ServiceAccounts } from "../../src/accounts/storage/service-accounts.ts";
+import { nextTurn } from "../../src/base/concurrency.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 
-/** The charges of a server, and its number of commits. */
+/** The charges of a server. */
 export interface Charged {
   readonly charges: number;
-  readonly commits: number;
 }
 
 const [location = "", keysFile = ""] = process.argv.slice(2);
 const keys: readonly BenchKey[] = JSON.parse(readFileSync(keysFile, "utf8"));
-let commits = 0;
-const clients = new LedgerClients(location, {
-  synchronous: "FULL",
-  onBalances: () => undefined,
-  onUnrefunded: () => undefined,
+const ledger = await ServiceAccounts.open(location, {
   onAvailabilityChange: (isDown, reason) => {
     if (isDown) throw new Error(`The ledger is unavailable: ${reason}`);
   },
-  onBatch: () => {
-    commits += 1;
-  },
 });
-await clients.open();
 
 async function charge(accounts: number, inFlight: number, endAtMs: number): Promise<Charged> {
-  const commitsBefore = commits;
   let charges = 0;
   const chain = async (): Promise<void> => {
     while (performance.now() < endAtMs) {
       const { accountId, keyId } = keys[Math.floor(Math.random() * accounts)] ?? { accountId: "", keyId: "" };
-      const task = { chargeId: uuidV7(), accountId, keyId, usageClass: "listing_search", atMs: Date.now() } as const;
-      const failure = await clients.ledger.call("charge", task);
-      if (failure !== null) throw new Error(`A charge failed: ${JSON.stringify(failure)}`);
+      const entry = { chargeId: uuidV7(), accountId, keyId, usageClass: "listing_search", atMs: Date.now() } as const;
+      const failure = await ledger.attempt((database) => postCharge(database, entry));
+      if (failure !== undefined) throw new Error(`A charge failed: ${JSON.stringify(failure)}`);
       charges += 1;
+      if (charges % 64 === 0) await nextTurn();
     }
   };
   await Promise.all(Array.from({ length: inFlight }, chain));
-  return { charges, commits: commits - commitsBefore };
+  return { charges };
 }
 
 const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 /**
- * pgbench as the baseline of group commit: one charge for each transaction, with the statements that a charge needs. Each client has a
+ * pgbench as the baseline: one charge for each transaction, with the statements that a charge needs. Each client has a
  * connection, and its statements are prepared.
  */
 import { spawn } from "node:child_process";
@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../src/base/user-error.ts";
-import { PostgresDatabase } from "../../src/db/postgres.ts";
-import { type Sql, sql } from "../../src/db/sql.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
+import { sql } from "../../src/db/sql.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 import { type PostgresProcess, postgresPrograms } from "../servers/postgres.ts";
 import { processorMsOf } from "../servers/process.ts";
@@ -29,10 +29,10 @@ COMMIT;
 `;
 
 /** Creates the table of the script's accounts. */
-export function fillBenchKeys(url: string, keys: readonly BenchKey[]): void {
-  const database = PostgresDatabase.open(url, { busyMs: 1000 });
+export async function fillBenchKeys(url: string, keys: readonly BenchKey[]): Promise<void> {
+  const database = await connectPostgres(url, { busyMs: 1000 });
   try {
-    database.run(
+    await database.run(
       sql`CREATE TABLE bench_keys (number BIGINT PRIMARY KEY, account_id TEXT NOT NULL, key_id TEXT NOT NULL)`,
     );
     const rows = keys.map(({ accountId, keyId }, index) => ({
@@ -41,10 +41,10 @@ export function fillBenchKeys(url: string, keys: readonly BenchKey[]): void {
       key_id: keyId,
     }));
     const columns = { number: "integer", account_id: "text", key_id: "text" } as const;
-    const fill = (items: Sql): Sql => sql`INSERT INTO bench_keys SELECT number, account_id, key_id FROM ${items}`;
-    database.transaction(() => database.queueOver(columns, rows, fill));
+    const items = database.dialect.rows(columns, rows);
+    await database.run(sql`INSERT INTO bench_keys SELECT number, account_id, key_id FROM ${items}`);
   } finally {
-    database.close();
+    await database.close();
   }
 }
 

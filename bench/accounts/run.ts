@@ -85,7 +85,7 @@ await withResources(async (acquire) => {
       ];
     },
   );
-  for (const variant of ["SQLite", "PostgreSQL"] as const) printAudit(variant, stores[variant].location);
+  for (const variant of ["SQLite", "PostgreSQL"] as const) await printAudit(variant, stores[variant].location);
   const [none = 0, inFile = 0, inPostgres = 0] = medians.map(({ service }) => service);
   const notes = [
     `A page of ${Math.round(pageBytes / 1000)} kB from memory over ${connections} connections, each with its own account; processor time per request. Identifying, limiting and charging a request takes ${inFile - none} µs of the service with SQLite, and ${inPostgres - none} µs with PostgreSQL.`,
@@ -105,12 +105,12 @@ async function createFixtures(acquire: Acquire): Promise<Fixtures> {
   await carquet.close();
   const pageFile = join(folder, "page.json");
   await writeFile(pageFile, page);
-  const storeAt = (location: string): AccountsStore => ({
+  const storeAt = async (location: string): Promise<AccountsStore> => ({
     location,
-    keys: createBenchKeys(location, Number(values.accounts)).map(({ key }) => key),
+    keys: (await createBenchKeys(location, Number(values.accounts))).map(({ key }) => key),
   });
-  const file = storeAt(join(folder, "accounts.db"));
-  const stores = { none: file, SQLite: file, PostgreSQL: storeAt(postgres.url) };
+  const file = await storeAt(join(folder, "accounts.db"));
+  const stores = { none: file, SQLite: file, PostgreSQL: await storeAt(postgres.url) };
   return { postgres, stores, pageFile, pageBytes: Buffer.byteLength(page) };
 }
 
@@ -140,12 +140,12 @@ async function measure(variant: AccountsVariant, { postgres, stores, pageFile }:
 }
 
 /** Audits the ledger: every charge that was answered is in it. */
-function printAudit(variant: AccountsVariant, location: string): void {
-  const database = openAccounts(location, { busyMs: 10_000 });
+async function printAudit(variant: AccountsVariant, location: string): Promise<void> {
+  const database = await openAccounts(location, { busyMs: 10_000 });
   try {
-    const { faults, charges } = audit(database);
+    const { faults, charges } = await audit(database);
     process.stdout.write(`${variant}: ${charges} charges in the ledger, ${faults.length} faults\n`);
   } finally {
-    database.close();
+    await database.close();
   }
 }

@@ -1,7 +1,8 @@
 /** Samples the activity of the connections of a PostgreSQL server, and the bytes that it has written. */
 import { integerIn, textIn } from "../../src/base/json.ts";
-import { PostgresDatabase } from "../../src/db/postgres.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
 import { sql } from "../../src/db/sql.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 
 /** The activity of a connection: it computes, waits for a lock or the disk, or waits for the next statement of its client. */
 export const activities = ["computes", "lock", "disk", "client", "other"] as const;
@@ -9,23 +10,24 @@ export const activities = ["computes", "lock", "disk", "client", "other"] as con
 const everyMs = 50;
 
 export class WaitSampler {
-  private readonly database: PostgresDatabase;
   private readonly counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(url: string) {
-    this.database = PostgresDatabase.open(url, { busyMs: 1000 });
+  private constructor(private readonly database: SqlDatabase) {}
+
+  static async open(url: string): Promise<WaitSampler> {
+    return new WaitSampler(await connectPostgres(url, { busyMs: 1000 }));
   }
 
   /** The bytes that the server has logged so far. */
-  walBytes(): number {
-    return integerIn(this.database.one(sql`SELECT (pg_current_wal_lsn() - '0/0')::bigint AS bytes`), "bytes");
+  async walBytes(): Promise<number> {
+    return integerIn(await this.database.one(sql`SELECT (pg_current_wal_lsn() - '0/0')::bigint AS bytes`), "bytes");
   }
 
   /** Starts to sample. Forgets earlier samples. */
   start(): void {
     this.counts.clear();
-    this.timer = setInterval(() => this.sample(), everyMs);
+    this.timer = setInterval(() => void this.sample(), everyMs);
   }
 
   /** Ends sampling. Returns the share of each activity in all samples of connections that were in use. */
@@ -37,12 +39,12 @@ export class WaitSampler {
     );
   }
 
-  close(): void {
-    this.database.close();
+  close(): Promise<void> {
+    return this.database.close();
   }
 
-  private sample(): void {
-    const rows = this.database.all(sql`
+  private async sample(): Promise<void> {
+    const rows = await this.database.all(sql`
       SELECT   CASE WHEN state = 'active' AND wait_event IS NULL                         THEN 'computes'
                     WHEN wait_event_type = 'Lock'                                        THEN 'lock'
                     WHEN wait_event_type = 'Client'                                      THEN 'client'

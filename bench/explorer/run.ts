@@ -39,7 +39,7 @@ const selections = [
 await withResources(async (acquire) => {
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-explorer-")), (path) => rm(path, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
-  const secret = createSession(accounts);
+  const secret = await createSession(accounts);
   const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0"];
   const cache = values.cached ? [] : withoutResponseCache;
   const service = await acquire(startScript("bin/carquet.cjs", [...args, ...cache]), (server) => server.stop());
@@ -70,15 +70,15 @@ await withResources(async (acquire) => {
 });
 
 /** Creates accounts with a signed-in account. Returns the secret of its session. */
-function createSession(accounts: string): string {
-  const [accountId = ""] = createBenchKeys(accounts, 1).map((key) => key.accountId);
-  const database = createAccounts(accounts, { busyMs: 5000 });
+async function createSession(accounts: string): Promise<string> {
+  const [accountId = ""] = (await createBenchKeys(accounts, 1)).map((key) => key.accountId);
+  const database = await createAccounts(accounts, { busyMs: 5000 });
   try {
     const secret = newSecret();
-    insertSession(database, { accountId, sha256: secretHash(secret), atMs: Date.now() });
+    await insertSession(database, { accountId, sha256: secretHash(secret), atMs: Date.now() });
     return secret;
   } finally {
-    database.close();
+    await database.close();
   }
 }
 

@@ -121,10 +121,11 @@ async function startReplicas(
   while (replicas.length < replicasMax) {
     const number = replicas.length + 1;
     const location = locationOf(number);
-    const keys = keysAt.get(location) ?? createBenchKeys(location, Number(values.accounts)).map(({ key }) => key);
+    const keys =
+      keysAt.get(location) ?? (await createBenchKeys(location, Number(values.accounts))).map(({ key }) => key);
     keysAt.set(location, keys);
-    // The limits of an account are divided; none is to be reached.
-    const limits = ["--replica", `${number}/${replicasMax}`, "--account-requests", "1000", "--memory", "2GiB"];
+    // No limit of an account is to be reached.
+    const limits = ["--account-requests", "1000", "--memory", "2GiB"];
     const options = ["serve", ...args, "--accounts", location, "--port", "0", ...limits];
     const server = await acquire(startScript("bin/carquet.cjs", options), (one) => one.stop());
     const clients = keys.map((key) => httpClient(server.url, { Authorization: `Bearer ${key}` }));

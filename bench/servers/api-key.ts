@@ -13,25 +13,26 @@ export interface BenchKey {
   readonly accountId: string;
 }
 
-export const createBenchKey = (accounts: string): string =>
-  createBenchKeys(accounts, 1)
-    .map(({ key }) => key)
-    .join();
+export const createBenchKey = async (accounts: string): Promise<string> =>
+  (await createBenchKeys(accounts, 1)).map(({ key }) => key).join();
 
 /** Creates accounts with a number of accounts, each with one API key. */
-export function createBenchKeys(accounts: string, count: number): readonly BenchKey[] {
-  const database = createAccounts(accounts, { busyMs: 5000 });
+export async function createBenchKeys(accounts: string, count: number): Promise<readonly BenchKey[]> {
+  const database = await createAccounts(accounts, { busyMs: 5000 });
   try {
     const atMs = Date.now();
-    return database.transaction(() =>
-      Array.from({ length: count }, (_, index) => {
-        const accountId = createAccount(database, { email: `bench-${index}@dealers.example`, tier: 4, atMs });
-        changeAccount(database, accountId, { rateLimitOverride: unreachableLimits });
-        addCredit(database, { accountId, kind: "paid", micros: creditMicros, atMs, isConfirmed: true });
-        return { ...createKey(database, { accountId, scopes, atMs }), accountId };
-      }),
-    );
+    return await database.transaction(async (transaction) => {
+      const keys: BenchKey[] = [];
+      while (keys.length < count) {
+        const email = `bench-${keys.length}@dealers.example`;
+        const accountId = await createAccount(transaction, { email, tier: 4, atMs });
+        await changeAccount(transaction, accountId, { rateLimitOverride: unreachableLimits });
+        await addCredit(transaction, { accountId, kind: "paid", micros: creditMicros, atMs, isConfirmed: true });
+        keys.push({ ...(await createKey(transaction, { accountId, scopes, atMs })), accountId });
+      }
+      return keys;
+    });
   } finally {
-    database.close();
+    await database.close();
   }
 }

@@ -86,7 +86,7 @@ export const typescriptOptions: readonly string[] = [
 export async function serveLake(acquire: Acquire, lake: string): Promise<ScriptServer & { readonly key: string }> {
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
-  const key = createBenchKey(accounts);
+  const key = await createBenchKey(accounts);
   return {
     ...(await acquire(startScript("bin/carquet.cjs", uncached(lake, accounts), key), (server) => server.stop())),
     key,

@@ -33,20 +33,20 @@ export const unknownAccountError = (accountId: string): UserError =>
 export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
 
 /** Inserts an account with a zero balance. Returns its id. */
-export function createAccount(
+export async function createAccount(
   database: SqlDatabase,
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
-): string {
+): Promise<string> {
   const accountId = `acct_${randomId(16)}`;
-  database.run(sql`
+  await database.run(sql`
     INSERT INTO accounts (account_id, email, created_at_ms, tier, low_micros)
     VALUES (${accountId}, ${email}, ${atMs}, ${tier}, ${defaultLowBalanceMicros})`);
   return accountId;
 }
 
 /** Returns all accounts with their spending in a UTC month, oldest first. */
-export const listAccounts = (database: SqlDatabase, month: string): readonly Account[] =>
-  database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountFromRow);
+export const listAccounts = async (database: SqlDatabase, month: string): Promise<readonly Account[]> =>
+  (await database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`)).map(accountFromRow);
 
 export interface AccountSearch {
   /** Part of an account id or email address; empty for all accounts. */
@@ -57,71 +57,61 @@ export interface AccountSearch {
 }
 
 /** Returns a page of the accounts whose id or email address contains a text, oldest first, and their total. */
-export function searchAccounts(
+export async function searchAccounts(
   database: SqlDatabase,
   { search, month, offset, limit }: AccountSearch,
-): { readonly accounts: readonly Account[]; readonly total: number } {
+): Promise<{ readonly accounts: readonly Account[]; readonly total: number }> {
   const { contains } = database.dialect;
   const matches = sql`(${contains(sql`lower(email)`, sql`lower(${search})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
-  const total = integerIn(database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
-  const rows = database.all(sql`
+  const total = integerIn(await database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
+  const rows = await database.all(sql`
     ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit} OFFSET ${offset}`);
   return { accounts: rows.map(accountFromRow), total };
 }
 
 /** Returns accounts with their spending in a UTC month, by account id. Unknown ids are absent. */
-export function findAccounts(
+export async function findAccounts(
   database: SqlDatabase,
   accountIds: readonly string[],
   month: string,
-): ReadonlyMap<string, Account> {
-  const rows = database.all(sql`
+): Promise<ReadonlyMap<string, Account>> {
+  const rows = await database.all(sql`
     ${selectAccounts(month)} WHERE ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
   return new Map(rows.map(accountFromRow).map((account) => [account.accountId, account]));
 }
 
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
-export const findAccount = (database: SqlDatabase, accountId: string, month: string): Account | undefined =>
-  findAccounts(database, [accountId], month).get(accountId);
+export const findAccount = async (
+  database: SqlDatabase,
+  accountId: string,
+  month: string,
+): Promise<Account | undefined> => (await findAccounts(database, [accountId], month)).get(accountId);
 
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
-export function getAccount(database: SqlDatabase, accountId: string, month: string): Account {
-  const account = findAccount(database, accountId, month);
+export async function getAccount(database: SqlDatabase, accountId: string, month: string): Promise<Account> {
+  const account = await findAccount(database, accountId, month);
   if (account === undefined) throw unknownAccountError(accountId);
   return account;
 }
 
 /** Locks an account until the end of the transaction. Throws a UserError if the id is unknown. */
-export function lockAccount(database: SqlDatabase, accountId: string): void {
-  const row = database.one(sql`
+export async function lockAccount(database: SqlDatabase, accountId: string): Promise<void> {
+  const row = await database.one(sql`
     SELECT 1 AS found FROM accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`);
   if (row === undefined) throw unknownAccountError(accountId);
 }
 
-/** Locks accounts until the end of the transaction, in the same order as every other transaction. Unknown ids are ignored. */
-export function lockAccounts(database: SqlDatabase, accountIds: readonly string[]): void {
-  // SQLite's transactions lock the whole file.
-  if (database.dialect.name === "sqlite") return;
-  database.queue(sql`
-    SELECT account_id FROM accounts WHERE ${isOneOf(database, sql`account_id`, accountIds)}
-    ORDER BY account_id ${database.dialect.forUpdate}`);
-}
-
-/** Returns the fields that decide whether accounts can pay, by account id. Unknown ids are absent. */
-export function listFunds(
-  database: SqlDatabase,
-  accountIds: readonly string[],
-  month: string,
-): ReadonlyMap<string, Funds> {
-  const rows = database.all(sql`
-    SELECT accounts.account_id, state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
+/** Returns the fields that decide whether an account can pay, or undefined if its id is unknown. */
+export async function findFunds(database: SqlDatabase, accountId: string, month: string): Promise<Funds | undefined> {
+  const row = await database.one(sql`
+    SELECT state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
     FROM   accounts
     LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}
-    WHERE  ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
-  return new Map(rows.map((row) => [textIn(row, "account_id"), fundsFromRow(row)]));
+    WHERE  accounts.account_id = ${accountId}`);
+  return row && fundsFromRow(row);
 }
 
-export function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
+function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
   const [only] = ids;
   if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
   const items = dialect.rows(
@@ -181,9 +171,9 @@ export interface AccountChange {
 }
 
 /** Updates an account. Throws a UserError if the id is unknown. */
-export function changeAccount(database: SqlDatabase, accountId: string, change: AccountChange): void {
+export async function changeAccount(database: SqlDatabase, accountId: string, change: AccountChange): Promise<void> {
   const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override, isOperator } = change;
-  const updatedRows = database.run(sql`
+  const updatedRows = await database.run(sql`
     UPDATE accounts
     SET    tier       = coalesce(${tier ?? null}, tier),
            state      = coalesce(${state ?? null}, state),

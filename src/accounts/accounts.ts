@@ -1,38 +1,52 @@
 /**
- * Authentication, rate limits and payment of requests, for the HTTP service. One ledger worker writes charges, another one reads keys,
- * so that no number of unknown keys delays a charge.
+ * Authentication, rate limits and payment of requests, for the HTTP service.
  *
  * A request's price is held in memory before the work and charged in the ledger after it. The charge checks the balance again in its
- * own transaction, so a stale hold never overdraws an account. A charge is acknowledged only when it is on disk. Cached keys and
- * accounts are at most a second old.
+ * own statement, so a stale hold never overdraws an account. A charge survives a kill of the process once it is acknowledged, and a loss of power 100 ms
+ * later. Cached keys and accounts are at most a second old.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { refuse } from "../contract/errors.ts";
+import { classifyFault, isOutcomeUnknown } from "../db/engine-faults.ts";
+import { isPostgresUrl } from "../db/postgres.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
-import { type Clock, dayOf, monthOf } from "./clock.ts";
+import { reviewDaily } from "./administration/changes.ts";
+import { type Clock, monthOf } from "./clock.ts";
 import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
 import { type CachedAccount, type CachedKey, hasSecret, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
-import type { ApiKey } from "./keys/keys.ts";
-import type { ChargeEntry } from "./ledger/charging.ts";
-import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
-import type { UsageRange, UsageRow } from "./ledger/usage.ts";
-import type { AccessToken } from "./oauth/oauth-state.ts";
-import { refuseForBilling, requireFunds } from "./policy/billing-state.ts";
+import { type ApiKey, findActiveKey } from "./keys/keys.ts";
+import { type ChargeEntry, postCharge } from "./ledger/charging.ts";
+import {
+  findRepetition,
+  type IdempotentRequest,
+  idempotencyMs,
+  purgeIdempotencyKeys,
+  type Repetition,
+} from "./ledger/idempotency.ts";
+import { listUsage, type UsageRange, type UsageRow } from "./ledger/usage.ts";
+import { type AccessToken, findAccessToken } from "./oauth/oauth-state.ts";
+import { refuseForBilling, requireFunds, type Shortfall } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
-import { type LimitedAccount, RateLimiter, type RateLimits } from "./policy/rate-limiter.ts";
-import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
+import {
+  type LimitedAccount,
+  RateLimiter,
+  type RateLimits,
+  type RequestCounter,
+  requireNoExcess,
+} from "./policy/rate-limiter.ts";
+import { SharedRateLimiter } from "./policy/shared-rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
-import { refuseUnmetered } from "./worker/ledger-client.ts";
-import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
+import { refuseUnmetered, ServiceAccounts, type ServiceAccountsOptions } from "./storage/service-accounts.ts";
 
-/** Options and callbacks of the ledger, and the clock and replica that decide limits. */
-export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
+/** Options and callbacks of the ledger, and the clock. */
+export interface AccountsOptions extends ServiceAccountsOptions {
   readonly clock: Clock;
   /** Whether every request is one of the same local account, without a key, a limit or a charge: `--auth=off`. */
   readonly isOpen?: boolean;
-  /** The number of this service among those that share the accounts; the only one by default. */
-  readonly replica?: Replica;
+  /** Called with a charge of a refused request that may be in the ledger. */
+  readonly onUndecided?: (charge: ChargeEntry) => void;
 }
 
 export interface Identity {
@@ -55,49 +69,44 @@ export interface Hold {
 }
 
 const ignore = (): undefined => undefined;
-const defaults = { synchronous: "FULL", onAvailabilityChange: ignore, onBatch: ignore, onUnrefunded: ignore } as const;
+
+/** How often, and after which pause, a charge is posted again whose outcome is not known because a connection was lost. */
+const chargeRetries = 5;
+const chargeRetryMs = 300;
 
 export class Accounts {
   private readonly keys: KeyCache;
   private readonly failedAuthentications: FailedAuthentications;
-  private readonly clients: LedgerClients;
   readonly administration: Administration;
   private readonly keyUses: KeyUseRecorder;
-  private readonly rateLimiter: RateLimiter;
-  private readonly replica: Replica;
+  private readonly requests: RequestCounter;
+  private readonly clock: Clock;
   /** The key of the local account of open access; undefined if requests need keys. */
   private localKeyId: string | undefined;
 
   private constructor(
     location: string,
-    private readonly clock: Clock,
-    { replica = onlyReplica, ...options }: Omit<AccountsOptions, "clock" | "isOpen">,
+    private readonly store: ServiceAccounts,
+    private readonly options: AccountsOptions,
   ) {
-    this.replica = replica;
-    this.clients = new LedgerClients(location, {
-      ...defaults,
-      ...options,
-      onBalances: (balances) => this.keys.setBalances(balances),
-    });
-    this.administration = new Administration(this.clients.pages, clock);
+    const { clock } = options;
+    this.clock = clock;
+    this.administration = new Administration(store, clock);
     this.keyUses = new KeyUseRecorder((uses) => this.administration.call("recordKeyUses", { uses }));
     const monotonicMs = (): number => clock.monotonicMs();
     this.keys = new KeyCache(
-      (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
+      (keyId) => store.use((database) => findActiveKey(database, keyId, monthOf(clock.wallMs()))),
       monotonicMs,
     );
-    const { failuresMax, ...limits } = failedAuthenticationLimits;
-    const failureLimits = { ...limits, failuresMax: shareOf(failuresMax, replica) };
-    this.failedAuthentications = new FailedAuthentications(failureLimits, monotonicMs);
-    this.rateLimiter = new RateLimiter(monotonicMs);
+    this.failedAuthentications = new FailedAuthentications(failedAuthenticationLimits, monotonicMs);
+    this.requests = isPostgresUrl(location) ? new SharedRateLimiter(store, monotonicMs) : new RateLimiter(monotonicMs);
   }
 
   /** Opens a file, or a PostgreSQL database by its URL; creates accounts if it has none. Throws a UserError if it cannot be opened. */
-  static async open(location: string, { clock, isOpen, ...options }: AccountsOptions): Promise<Accounts> {
-    const accounts = new Accounts(location, clock, options);
-    await accounts.clients.open();
-    if (isOpen === true)
-      accounts.localKeyId = await accounts.administration.call("openLocalAccount", { atMs: clock.wallMs() });
+  static async open(location: string, options: AccountsOptions): Promise<Accounts> {
+    const accounts = new Accounts(location, await ServiceAccounts.open(location, options), options);
+    if (options.isOpen === true)
+      accounts.localKeyId = await accounts.administration.call("openLocalAccount", { atMs: options.clock.wallMs() });
     return accounts;
   }
 
@@ -114,17 +123,12 @@ export class Accounts {
 
   /** The accounts whose requests exceeded their rate limits last. */
   get limited(): readonly LimitedAccount[] {
-    return this.rateLimiter.limited;
-  }
-
-  /** The number of tasks that wait for the ledger or are in flight. */
-  get waitingTasks(): number {
-    return this.clients.waitingTasks;
+    return this.requests.refusals.latest;
   }
 
   /** Why requests cannot be charged, for operators: `ledger` while charges cannot be written or keys cannot be read. */
   get faults(): readonly string[] {
-    return this.clients.isAvailable ? [] : ["ledger"];
+    return this.store.isAvailable ? [] : ["ledger"];
   }
 
   /**
@@ -150,30 +154,28 @@ export class Accounts {
    * and with `metering_unavailable` if it cannot be looked up.
    */
   async identityOfKey(keyId: string): Promise<Identity> {
-    const key = this.keys.get(keyId) ?? (await this.keys.load(keyId).catch(refuseUnmetered));
+    const key = this.keys.get(keyId) ?? (await this.keys.load(keyId));
     if (key === undefined) throw refuse("invalid_api_key", {});
     return this.withUse(key);
   }
 
   findToken(sha256: string): Promise<AccessToken | null> {
-    return this.clients.reader.call("findToken", { sha256, atMs: this.clock.wallMs() }).catch(refuseUnmetered);
+    return this.store.use((database) => findAccessToken(database, sha256, this.clock.wallMs()));
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
-  countRequest({ cached: { account } }: Identity): void {
-    if (this.isOpen) return;
-    this.rateLimiter.count(account.accountId, rateLimitShare(effectiveLimits(account), this.replica));
+  async countRequest({ cached: { account } }: Identity): Promise<void> {
+    if (!this.isOpen) requireNoExcess(await this.requests.take(account.accountId, effectiveLimits(account)));
   }
 
   /** Counts further requests against the rate limits, for the time that an uncharged request has used. */
-  countUncharged({ cached: { account } }: Identity, requests: number): void {
-    if (this.isOpen) return;
-    this.rateLimiter.add(account.accountId, requests);
+  async countUncharged({ cached: { account } }: Identity, requests: number): Promise<void> {
+    if (!this.isOpen && requests > 0) await this.requests.add(account.accountId, requests);
   }
 
   limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RateLimits } {
-    const limits = rateLimitShare(effectiveLimits(account), this.replica);
-    return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
+    const limits = effectiveLimits(account);
+    return { limits, remaining: this.requests.remaining(account.accountId, limits) };
   }
 
   /**
@@ -201,61 +203,75 @@ export class Accounts {
     if (this.isOpen) return this.hold(identity, usageClass, undefined, units);
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
-    const found = await this.clients.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
+    const found = await this.store.use((database) => findRepetition(database, accountId, request, atMs));
     if (found === "mismatched") throw refuse("idempotency_key_reused", {});
     return this.hold(identity, usageClass, request, found === "repeated" ? 0 : units);
   }
 
   /**
-   * Charges a hold and releases it; resolves with the charged amount when the charge is on disk. Idempotent by `chargeId`, and by the
+   * Charges a hold and releases it; resolves with the charged amount when the charge is in the ledger. Idempotent by `chargeId`, and by the
    * idempotency key of the request. Refuses with a 402 code if the account can no longer pay, with `idempotency_key_reused`, and with
-   * `metering_unavailable` if the ledger is down. A refused charge writes nothing; one whose commit comes after the refusal is refunded.
+   * `metering_unavailable` if the charge cannot be posted.
    */
-  async charge(identity: Identity, hold: Hold, chargeId: string): Promise<number> {
-    const { micros, release, request } = hold;
+  async charge({ key: { accountId, keyId }, cached }: Identity, hold: Hold, chargeId: string): Promise<number> {
+    const { micros, usageClass, units, request } = hold;
     if (micros === 0) return 0;
-    const charge = this.entryOf(identity, hold, chargeId);
-    const task = request === undefined ? charge : { ...charge, request };
-    const failure = await this.clients.ledger.call("charge", task, release).catch(refuseUnmetered);
-    if (failure === null) return micros;
-    if (failure === "repeated") return 0;
-    throw failure === "mismatched" ? refuse("idempotency_key_reused", {}) : refuseForBilling(failure);
+    const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
+    try {
+      const failure = await this.post(request === undefined ? charge : { ...charge, request });
+      if (failure === "repeated") return 0;
+      if (failure === "mismatched") throw refuse("idempotency_key_reused", {});
+      if (failure !== undefined) throw refuseForBilling(failure);
+      addSpending(cached, micros, monthOf(charge.atMs));
+      return micros;
+    } finally {
+      hold.release();
+    }
   }
 
-  /** Refunds a charge whose request failed after it, and frees its idempotency key. Resolves when the refund is on disk. */
-  refund(identity: Identity, hold: Hold, chargeId: string): Promise<void> {
-    return this.clients.ledger.refund([this.entryOf(identity, hold, chargeId)]);
-  }
-
-  private entryOf({ key: { accountId, keyId } }: Identity, { usageClass, units }: Hold, chargeId: string): ChargeEntry {
-    return { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
+  /** Posts a charge, again if it is not known whether it was posted. */
+  private async post(charge: ChargeEntry): Promise<Shortfall | Repetition | undefined> {
+    let isUndecided = false;
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await this.store.attempt((database) => postCharge(database, charge), "write");
+      } catch (thrown) {
+        isUndecided ||= isOutcomeUnknown(thrown);
+        if (!isUndecided) return refuseUnmetered(thrown);
+        if (retry === chargeRetries || classifyFault(thrown) !== "unreachable") break;
+      }
+      await pause(chargeRetryMs);
+    }
+    this.options.onUndecided?.(charge);
+    throw refuse("metering_unavailable", {});
   }
 
   usage({ key: { accountId } }: Identity, range: UsageRange): Promise<readonly UsageRow[]> {
-    return this.clients.reader.call("listUsage", { accountId, range }).catch(refuseUnmetered);
+    return this.store.use((opened) => opened.reading((database) => listUsage(database, accountId, range)));
   }
 
   /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
   async review(): Promise<readonly ReviewResult[]> {
     const atMs = this.clock.wallMs();
-    return this.clients.ledger.call("reviewTiers", { day: dayOf(atMs), atMs });
+    return this.store.attempt((database) => reviewDaily(database, atMs));
   }
 
   async purgeExpired(): Promise<void> {
     const atMs = this.clock.wallMs();
-    while (await this.clients.ledger.call("purgeIdempotencyKeys", { beforeMs: atMs - idempotencyMs }));
+    while (await this.store.attempt((database) => purgeIdempotencyKeys(database, atMs - idempotencyMs)));
     await this.administration.call("purgeExpired", { atMs });
+    await this.requests.purge?.();
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */
   async close(): Promise<void> {
     await this.keyUses.flush();
-    await this.clients.close();
+    await this.store.close();
   }
 
   /** Waits for a key that is cached but too old, or is being looked up for another request. */
   private async identifyCached({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
-    const key = await this.keys.load(keyId).catch(refuseUnmetered);
+    const key = await this.keys.load(keyId);
     if (hasSecret(key, secret)) return this.withUse(key);
     this.countFailure(network);
     throw refuse("invalid_api_key", {});
@@ -268,7 +284,7 @@ export class Accounts {
       key = await this.keys.load(keyId);
     } catch (thrown) {
       this.uncountFailure(network);
-      return refuseUnmetered(thrown);
+      throw thrown;
     }
     if (!hasSecret(key, secret)) throw refuse("invalid_api_key", {});
     this.uncountFailure(network);
@@ -292,4 +308,11 @@ export class Accounts {
     if (retryAfter !== undefined)
       throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }
+}
+
+/** Takes a charge from the cached balance, until the account is read again. */
+function addSpending(cached: CachedAccount, micros: number, month: string): void {
+  const { account } = cached;
+  const spentMicros = (account.month === month ? account.spentMicros : 0) + micros;
+  cached.account = { ...account, month, spentMicros, balanceMicros: account.balanceMicros - micros, isNew: false };
 }

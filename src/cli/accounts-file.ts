@@ -19,13 +19,13 @@ export type AccountValues = SharedValues<"accounts" | "json" | "account">;
 const busyMs = 10_000;
 
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
-export function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
+export async function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
   requireExisting(path);
   return useAndClose(openAccounts(path, { busyMs }), work);
 }
 
 /** Audits an existing accounts file. Throws a UserError if it does not exist. */
-export function auditExisting(path: string): AuditResult {
+export async function auditExisting(path: string): Promise<AuditResult> {
   requireExisting(path);
   return openAndAudit(() => openAccountsToRead(path, { busyMs }));
 }
@@ -35,7 +35,7 @@ function requireExisting(path: string): void {
     throw new UserError(`Accounts file ${path} does not exist: expected one created by "carquet accounts create".`);
 }
 
-export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
+export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
   return useAndClose(createAccounts(path, { busyMs }), work);
 }
 

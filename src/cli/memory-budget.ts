@@ -1,6 +1,6 @@
 /**
- * How a service divides the memory of the machine, or of its container: Node.js, the exports written at once, and the ingests of `carquet run` have
- * their part, and the query engine takes what is left if `--memory` does not say.
+ * How a service divides the memory of the machine, or of its container: Node.js, the columns of search indexes, the exports written at once, and the
+ * ingests of `carquet run` have their part, and the query engine takes what is left if `--memory` does not say.
  */
 import { totalmem } from "node:os";
 import { bytesIn } from "./option-parsers.ts";
@@ -24,6 +24,14 @@ export const nodeBytes = { service: gib, ingest: gib, export: 512 * mib } as con
 /** The process of statements is ended before it takes all of what an export may: it grows until it has ended. */
 const statementNodeBytes = 384 * mib;
 
+/** The share of the memory that columns of search indexes take at most, and the least that they have. */
+const columnShare = 1 / 8;
+const columnBytesMin = 128 * mib;
+
+/** Returns the memory limit of the columns of search indexes: see `ColumnCache`. */
+export const columnMemory = (total = availableMemory()): number =>
+  Math.round(Math.max(columnBytesMin, columnShare * total));
+
 /** The largest share of the memory that the engine takes, and the least it needs to answer. */
 const engineShareMax = 0.8;
 const engineBytesMin = 256 * mib;
@@ -34,7 +42,7 @@ export function engineMemory(settings: MemorySettings, total = availableMemory()
   if (memoryLimit !== undefined) return memoryLimit;
   const exports = writtenExports * (limitBytes(exportMemory, total) + nodeBytes.export);
   const ingest = ingestMemory === undefined ? 0 : limitBytes(ingestMemory, total) + nodeBytes.ingest;
-  const left = total - nodeBytes.service - exports - ingest;
+  const left = total - nodeBytes.service - columnMemory(total) - exports - ingest;
   return `${Math.round(Math.max(engineBytesMin, Math.min(left, engineShareMax * total)) / mib)}MiB`;
 }
 

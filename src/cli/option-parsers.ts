@@ -1,6 +1,5 @@
 /** Parsers of option values. Each throws an InvalidArgumentError that says what was expected. */
 import { InvalidArgumentError } from "commander";
-import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
 
 /** Parses a memory limit as the query engine takes it. With less it cannot answer, and no machine has more. */
@@ -76,14 +75,6 @@ export const inUnits = (unit: number, shown: number, parse: (text: string) => nu
   shownDefault: String(shown),
   parse: (text: string): number => parse(text) * unit,
 });
-
-/** Parses the number of a replica and their count, such as 2/4. */
-export function replicaParser(text: string): Replica {
-  const [, number, count] = /^([1-9]\d{0,2})\/([1-9]\d{0,2})$/.exec(text) ?? [];
-  const replica = { number: Number(number), count: Number(count) };
-  if (replica.number <= replica.count) return replica;
-  throw new InvalidArgumentError("Expected a replica and their count, such as 2/4.");
-}
 
 /** Parses the URI of a folder, and removes a slash at its end. */
 export function locationParser(text: string): string {

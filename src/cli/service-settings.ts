@@ -1,5 +1,4 @@
 /** Settings of the service: of `serve` and `start`. */
-import { onlyReplica } from "../accounts/policy/replica.ts";
 import { exportMemory } from "../export/limits.ts";
 import {
   connectionsPerAddressMax,
@@ -9,6 +8,7 @@ import {
   responseCacheBytesMax,
   spoolBytesMax,
 } from "../http/limits.ts";
+import { chargeFlushes } from "../http/service/service-state.ts";
 import { accountRequestsMax, requestDeadlineMs } from "../operations/caller.ts";
 import {
   hostParser,
@@ -16,7 +16,6 @@ import {
   inUnits,
   memoryParser,
   originsParser,
-  replicaParser,
   secondsParser,
   sizeParser,
 } from "./option-parsers.ts";
@@ -25,8 +24,8 @@ import { type SettingRows, sharedSettings, type ValuesOf } from "./settings.ts";
 // biome-ignore format: a table is read by its columns
 export const serviceSettings = {
   ...sharedSettings("lake", "accounts"),
-  replica: { flags: "--replica <k/n>", env: "CARQUET_REPLICA", default: onlyReplica, shownDefault: "1/1", parse: replicaParser,
-    help: "this is the k-th of n services that share the accounts; it grants one n-th of the limits of accounts and client addresses" },
+  chargeFlush: { flags: "--charge-flush <mode>", env: "CARQUET_CHARGE_FLUSH", choices: chargeFlushes, default: "interval",
+    help: "when charges are written to disk: within 100 ms (interval), of which a loss of power takes those of the last 100 ms, or each before its request is answered" },
   host: { flags: "--host <host>", env: "CARQUET_HOST", default: "127.0.0.1", parse: hostParser, help: "address to listen on" },
   port: { flags: "--port <port>", env: "CARQUET_PORT", default: 8080, parse: integerParser(65_535),
     help: "port to listen on; 0 picks a free one" },

@@ -29,6 +29,7 @@ const systemErrors: Readonly<Record<string, EngineFault>> = {
   EIO: "io error",
   EREMOTEIO: "io error",
   ESTALE: "io error", // a network file system
+  ETIMEDOUT: "busy", // a flush that takes too long
   EACCES: "io error",
   EMFILE: "io error", // too many open files
   ENFILE: "io error",
@@ -81,6 +82,20 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/No files found that match the pattern|: No such file or directory/, "missing"],
 ];
 
+/** A change that may be committed or not, because the disk or the connection failed while it was. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+  readonly isOutcomeUnknown = true;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+  }
+}
+
+/** Returns true if what threw may have been executed. */
+export const isOutcomeUnknown = (thrown: unknown): boolean =>
+  thrown instanceof Error && "isOutcomeUnknown" in thrown && thrown.isOutcomeUnknown === true;
+
 /** Returns the fault of an error, or of its `cause`. */
 export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
@@ -106,7 +121,7 @@ function postgresFault(code: string): EngineFault {
 }
 
 function byCode(thrown: Error, code: string): EngineFault | undefined {
-  if ("isConnectionLost" in thrown) return postgresFault(code);
+  if ("isOutcomeUnknown" in thrown) return postgresFault(code);
   return "errcode" in thrown && typeof thrown.errcode === "number"
     ? sqliteErrors[thrown.errcode & 0xff]
     : systemErrors[code];

@@ -11,7 +11,7 @@ import type { Job } from "./job.ts";
 export interface FairPoolOptions<Slot> {
   /**
    * How many may wait for a slot; beyond it, the account with the most of them is refused. Those of jobs that have begun are never refused: their work
-   * would be lost, and their charges refunded.
+   * would be lost.
    */
   readonly waitingMax: number;
   readonly refusal: () => Error;

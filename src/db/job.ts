@@ -14,7 +14,6 @@ export class Abandoned extends Error {
 export class Job {
   private readonly accountIds: Set<string>;
   private readonly controller = new AbortController();
-  private readonly beginListeners: (() => void)[] = [];
   private usedTime = new SessionTime();
   private isBegun = false;
   private waiting = 0;
@@ -44,16 +43,9 @@ export class Job {
     return this.isBegun;
   }
 
-  /** Calls `listener` when the first statement of the job runs, or, without one, when its rows are about to be read. */
-  onBegin(listener: () => void): void {
-    this.beginListeners.push(listener);
-  }
-
-  /** Calls the listeners of `onBegin` once, unless the job has ended. */
+  /** Notes that a statement of the job runs, or that its rows are about to be read. */
   begin(): void {
-    if (this.signal.aborted) return;
     this.isBegun = true;
-    for (const listener of this.beginListeners.splice(0)) listener();
   }
 
   /** Ends the job early. Its waiting statements are dropped, its running ones are interrupted. */
@@ -65,7 +57,6 @@ export class Job {
   join(job: Job): void {
     for (const accountId of job.accounts) this.accountIds.add(accountId);
     job.usedTime = this.usedTime;
-    this.onBegin(() => job.begin());
     this.waiting += 1;
     const leave = (): void => {
       this.waiting -= 1;

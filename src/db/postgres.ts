@@ -1,27 +1,13 @@
 /**
- * PostgreSQL with the interface of `SqliteDatabase`: a call returns when the server has replied, so that transactions of one thread never overlap.
- * A connection thread does the input and output. Only threads that may block use it: ledger workers and commands.
- *
- * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection learns the
- * outcome, because each transaction writes a new id: `transaction` returns if it was committed, and throws if it was not. The server's transaction
- * ids would not do: after a crash they are used again.
+ * PostgreSQL with the interface of `SqlDatabase`: a pool of connections, a transaction on one of them. If a connection is lost during a statement or a
+ * COMMIT, that throws, and whether it was executed is not known.
  */
-import { randomUUID } from "node:crypto";
-import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
+import pg from "pg";
 import type { Row } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
-import { startWorker } from "../base/worker-threads.ts";
-import type {
-  ConnectionRequest,
-  ConnectionSettings,
-  Statement,
-  StatementError,
-  StatementReply,
-  StatementsReply,
-  StatementsRequest,
-} from "./postgres-connection.ts";
-import { literal, type Sql, sql, type Value } from "./sql.ts";
-import { type Columns, postgresDialect, type SqlDatabase, scalarOf } from "./sql-database.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
+import { type Sql, sql, type Value } from "./sql.ts";
+import { postgresDialect, SqlDatabase, type SqlReply, scalarOf } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
@@ -33,17 +19,27 @@ export interface PostgresOptions {
   readonly idleMs?: number;
   /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
   readonly replyMs?: number;
-  /** How long to try to resolve a transaction whose connection was lost during its COMMIT. */
-  readonly settleMs?: number;
+  /** Set in a service, whose commits need not wait for the disk. */
+  readonly flush?: FlushOptions | undefined;
 }
 
 const defaultIdleMs = 60_000;
-/** The most statements that wait for the next one. */
-const queuedMax = 8;
-const settlePauseMs = 100;
-const defaultSettleMs = 10_000;
+const connectMs = 2_000;
+const connectionsMax = 10;
 /** How often work is run whose error is transient. */
 const attemptsMax = 5;
+
+/**
+ * TCP keep-alive: when the server drops a vanished client, whose session it would keep for hours, and the delay of the first probe on this side.
+ * Without effect on Unix sockets.
+ */
+const keepAliveSeconds = 10;
+const keepAlive = {
+  tcp_keepalives_idle: keepAliveSeconds,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 20_000,
+};
 
 /** Returns true for the URL of a PostgreSQL database. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(ql)?:\/\//.test(location);
@@ -54,276 +50,188 @@ export const withoutPassword = (location: string): string =>
     ? location.replace(/^(\w+:\/\/[^/@:]*):.*@/, "$1@").replaceAll(/([?&]password=)[^&]*/g, "$1***")
     : location;
 
-export class PostgresDatabase implements SqlDatabase {
+/** Connects to a server. Throws a UserError if that fails. */
+export async function connectPostgres(url: string, { flush, ...options }: PostgresOptions): Promise<SqlDatabase> {
+  const flushes = flush?.isEachFlushed === false ? flush : undefined;
+  const database = new PostgresDatabase(url, flushes === undefined ? "on" : "off", options);
+  try {
+    await database.one(sql`SELECT 1`);
+  } catch (thrown) {
+    await database.close();
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new UserError(`${withoutPassword(url)}: cannot be opened as a database: ${reason}.`, { cause: thrown });
+  }
+  return flushes === undefined ? database : new FlushedDatabase(database, { ...flushes, sync: () => database.flush() });
+}
+
+/** 64-bit integers, and sums of them. A number that is not exact fails where it is read. */
+const types = new pg.TypeOverrides();
+for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
+
+class PostgresDatabase extends SqlDatabase {
   readonly dialect = postgresDialect;
-  private readonly connection: BlockingConnection;
-  /** Names this database in `carquet_commits`, over all of its connections. */
-  private readonly name = randomUUID();
-  private recordsCommits = false;
-  private depth = 0;
-  /** Statements of the transaction that are sent with the next one. */
-  private queued: Statement[] = [];
-  /** Whether the transaction has begun on the server. */
-  private hasBegun = false;
+  private readonly pool: pg.Pool;
+  private isClosed = false;
 
-  private constructor(
+  /** Commits wait for the disk if `synchronousCommit` is on, regardless of the server's default. */
+  constructor(
     url: string,
-    private readonly options: PostgresOptions,
+    synchronousCommit: "on" | "off",
+    { busyMs, idleMs = defaultIdleMs, replyMs = 0 }: PostgresOptions,
   ) {
-    const { busyMs, idleMs = defaultIdleMs, replyMs = 0 } = options;
-    this.connection = new BlockingConnection({ url, busyMs, idleMs, replyMs });
-  }
-
-  /** Connects to a server. Throws a UserError if that fails. */
-  static open(url: string, options: PostgresOptions): PostgresDatabase {
-    const database = new PostgresDatabase(url, options);
-    try {
-      database.run(sql`SELECT 1`);
-      return database;
-    } catch (thrown) {
-      database.close();
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new UserError(`${withoutPassword(url)}: cannot be opened as a database: ${reason}.`, { cause: thrown });
-    }
-  }
-
-  all(query: Sql): readonly Row[] {
-    return this.execute(query).rows;
-  }
-
-  one(query: Sql): Row | undefined {
-    return this.execute(query).rows[0];
-  }
-
-  run(statement: Sql): number {
-    return this.execute(statement).count;
-  }
-
-  queue(statement: Sql): void {
-    if (this.depth === 0) throw new TypeError("A statement was queued outside of a transaction.");
-    this.queued.push(prepared(statement));
-    if (this.queued.length >= queuedMax) this.flush();
-  }
-
-  queueOver(
-    columns: Columns,
-    rows: readonly Readonly<Record<string, Value>>[],
-    statementOver: (items: Sql) => Sql,
-  ): void {
-    if (rows.length > 0) this.queue(statementOver(this.dialect.rows(columns, rows)));
-  }
-
-  transaction<T>(work: () => T): T {
-    return this.depth > 0 ? this.savepoint(work) : repeatTransient(() => this.attempt(work));
-  }
-
-  reading<T>(work: () => T): T {
-    if (this.depth > 0) return this.savepoint(work);
-    return repeatTransient(() => {
-      this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
-      return this.within(work, () => this.send(simple("COMMIT")));
+    super();
+    const settings = Object.entries({ ...keepAlive, synchronous_commit: synchronousCommit });
+    this.pool = new pg.Pool({
+      connectionString: url,
+      types,
+      max: connectionsMax,
+      idleTimeoutMillis: 30_000,
+      allowExitOnIdle: true,
+      connectionTimeoutMillis: connectMs,
+      query_timeout: replyMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveSeconds * 1000,
+      application_name: "carquet",
+      lock_timeout: busyMs,
+      idle_in_transaction_session_timeout: idleMs,
+      onConnect: async (client) => {
+        // Without a listener, a connection that is lost while it is in use would end the process, not only fail the statement.
+        client.on("error", () => undefined);
+        await client.query(
+          `SELECT ${settings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
+        );
+      },
     });
+    // The pool drops a connection that breaks between two statements. Without a listener, that would end the process.
+    this.pool.on("error", () => undefined);
   }
 
-  close(): void {
-    this.connection.close();
+  protected execute(statement: Sql): Promise<SqlReply> {
+    return repeatTransient(() => this.withClient((client) => executePrepared(client, statement)));
   }
 
-  /**
-   * Records the last transaction in the table `carquet_commits` from now on. If commits are not recorded, a connection lost during a COMMIT
-   * always throws, even if the transaction was committed.
-   */
-  recordCommits(): void {
-    this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
-    this.recordsCommits = true;
+  transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.within("BEGIN", work);
   }
 
-  private attempt<T>(work: () => T): T {
-    const transactionId = randomUUID();
-    this.begin(this.recordsCommits ? sql`BEGIN; ${this.recordCommit(transactionId)}` : sql`BEGIN`);
-    return this.within(work, () => this.commit(transactionId));
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.within("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
   }
 
-  /** Stores the id of the current transaction. Waits for an earlier one of this database to end. */
-  private recordCommit(transactionId: string): Sql {
-    return sql`
-      INSERT INTO carquet_commits (name, transaction_id) VALUES (${literal(this.name)}, ${literal(transactionId)})
-      ON CONFLICT (name) DO UPDATE SET transaction_id = excluded.transaction_id, at = now()`;
+  /** Writes to disk what is committed: the server's log up to the commit of a transaction that has an id. */
+  async flush(): Promise<void> {
+    const text = "BEGIN; SET LOCAL synchronous_commit = on; SELECT txid_current(); COMMIT";
+    await this.withClient((client) => executeText(client, text));
   }
 
-  /** Starts a transaction with its first statement. */
-  private begin(statement: Sql): void {
-    this.queued = [simple(statement.text)];
-    this.hasBegun = false;
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.pool.end();
   }
 
-  private within<T>(work: () => T, commit: () => unknown): T {
-    this.depth += 1;
-    let result: T;
+  private within<T>(begin: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return repeatTransient(() =>
+      this.withClient(async (client) => {
+        await executeText(client, begin);
+        const result = await rollingBack(client, "ROLLBACK", () => work(new WithinTransaction(client)));
+        const { command } = await executeText(client, "COMMIT");
+        if (command !== "COMMIT")
+          throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
+        return result;
+      }),
+    );
+  }
+
+  /** Does work with a connection, which is closed if it is lost. */
+  private async withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (this.isClosed) throw new TypeError("The database is closed.");
+    const client = await this.pool.connect().catch((thrown: unknown) => {
+      throw new PostgresFault(thrown, false);
+    });
+    let isLost = false;
     try {
-      result = work();
-      // The COMMIT is not sent with the BEGIN, which may be repeated.
-      if (!this.hasBegun) this.flush();
+      return await work(client);
     } catch (thrown) {
-      this.rollBack("ROLLBACK");
+      isLost = thrown instanceof PostgresFault && thrown.isConnectionLost;
       throw thrown;
     } finally {
-      this.depth -= 1;
+      client.release(isLost);
     }
-    commit();
+  }
+}
+
+/** A connection within a transaction, for the work of that. */
+class WithinTransaction extends SqlDatabase {
+  readonly dialect = postgresDialect;
+
+  constructor(private readonly client: pg.PoolClient) {
+    super();
+  }
+
+  protected execute(statement: Sql): Promise<SqlReply> {
+    return executePrepared(this.client, statement);
+  }
+
+  async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    await executeText(this.client, "SAVEPOINT part");
+    const result = await rollingBack(this.client, "ROLLBACK TO part; RELEASE part", () => work(this));
+    await executeText(this.client, "RELEASE part");
     return result;
   }
 
-  private commit(transactionId: string): void {
-    try {
-      const { command } = this.send(simple("COMMIT"));
-      if (command !== "COMMIT")
-        throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
-    } catch (thrown) {
-      if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      if (!this.recordsCommits || this.lastCommitted() !== transactionId) throw thrown;
-    }
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return work(this);
   }
 
-  /** Returns the id of the last committed transaction, when none is in progress. Throws a UserError if it is unknown after `settleMs`. */
-  private lastCommitted(): unknown {
-    const deadlineMs = performance.now() + (this.options.settleMs ?? defaultSettleMs);
-    for (;;) {
-      try {
-        // Locks the row: a transaction that the server has not ended yet holds it, or is inserting it.
-        return this.one(sql`
-          INSERT INTO carquet_commits (name, transaction_id) VALUES (${this.name}, '')
-          ON CONFLICT (name) DO UPDATE SET at = now() RETURNING transaction_id`)?.transaction_id;
-      } catch (thrown) {
-        if (performance.now() > deadlineMs)
-          throw new UserError(
-            "The connection was lost during a commit: expected the server to be reachable again. Check whether the change was applied.",
-            { cause: thrown },
-          );
-      }
-      sleep(settlePauseMs);
-    }
-  }
+  async close(): Promise<void> {}
+}
 
-  private savepoint<T>(work: () => T): T {
-    this.send(simple("SAVEPOINT part"));
-    this.depth += 1;
-    try {
-      const result = work();
-      this.send(simple("RELEASE part"));
-      return result;
-    } catch (thrown) {
-      this.rollBack("ROLLBACK TO part; RELEASE part");
-      throw thrown;
-    } finally {
-      this.depth -= 1;
-    }
-  }
-
-  /** Rolls back after an error. A transaction whose connection is lost is rolled back by the server. */
-  private rollBack(text: string): void {
-    this.queued = [];
-    if (!this.hasBegun) return;
-    try {
-      this.send(simple(text));
-    } catch (thrown) {
-      if (!(thrown instanceof PostgresFault)) throw thrown;
-    }
-  }
-
-  private execute(statement: Sql): StatementReply {
-    const request = prepared(statement);
-    if (this.depth > 0) return this.send(request);
-    return repeatTransient(() => lastOf(this.connection.exchange({ statements: [request], mayConnect: true })));
-  }
-
-  private flush(): void {
-    const last = this.queued.pop();
-    if (last !== undefined) this.send(last);
-  }
-
-  /**
-   * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first ones
-   * are sent again: none of them is committed.
-   */
-  private send(statement: Statement): StatementReply {
-    const mayConnect = !this.hasBegun;
-    const request = { statements: [...this.queued.splice(0), statement], mayConnect };
-    this.hasBegun = true;
-    try {
-      return lastOf(this.connection.exchange(request));
-    } catch (thrown) {
-      if (!mayConnect || !(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      return lastOf(this.connection.exchange(request));
-    }
+/** Runs work; if it throws, rolls back what it has done, which the server does if the connection is lost. */
+async function rollingBack<T>(client: pg.PoolClient, rollback: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof PostgresFault && thrown.isConnectionLost)) await executeText(client, rollback);
+    throw thrown;
   }
 }
 
-function lastOf(results: readonly StatementReply[]): StatementReply {
-  const last = results.at(-1);
-  if (last === undefined) throw new TypeError("No statement was sent: expected at least one.");
-  return last;
+interface Reply extends SqlReply {
+  readonly command: string;
 }
 
-/** A statement that the connection prepares. */
-const prepared = ({ text, values }: Sql): Statement => ({ text, values: values.map(parameterOf), isPrepared: true });
+const names = new Map<string, string>();
 
-/** Statements without parameters, such as those that start and end a transaction. */
-const simple = (text: string): Statement => ({ text, values: [], isPrepared: false });
+/** Prepares a statement, for the next time, and runs it. */
+function executePrepared(client: pg.PoolClient, { text, values }: Sql): Promise<Reply> {
+  const name = names.get(text) ?? `s${names.size + 1}`;
+  names.set(text, name);
+  return executeText(client, { name, text, values: values.map(parameterOf) });
+}
+
+/** Runs a text of one or more statements; returns the result of the last. Throws a PostgresFault. */
+async function executeText(client: pg.PoolClient, query: string | pg.QueryConfig): Promise<Reply> {
+  try {
+    const reply = await client.query<Row>(query);
+    // The declared type does not know that a text of several statements has a result for each.
+    const last = [reply].flat().at(-1);
+    return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? "" };
+  } catch (thrown) {
+    throw new PostgresFault(thrown, true);
+  }
+}
 
 function parameterOf(value: Value): Value {
   const parameter = scalarOf(value);
   return typeof parameter === "bigint" ? String(parameter) : parameter;
 }
 
-/** Blocks the thread. */
-const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+/** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
+const endOfConnection = /^(57P|08|25P03)/;
 
-const connectionModule = new URL("./postgres-connection.ts", import.meta.url);
-
-/** The connection thread, as the thread sees it that waits for its replies. */
-class BlockingConnection {
-  private readonly replies = new Int32Array(new SharedArrayBuffer(4));
-  private readonly thread: Worker;
-  private readonly port: MessagePort;
-  private isClosed = false;
-
-  constructor(settings: Omit<ConnectionSettings, "replies">) {
-    this.thread = startWorker(connectionModule, { ...settings, replies: this.replies } satisfies ConnectionSettings);
-    const { port1, port2 } = new MessageChannel();
-    this.port = port1;
-    this.thread.postMessage(port2, [port2]);
-    // Neither keeps the process running: this thread waits for each reply itself.
-    this.thread.unref();
-    this.port.unref();
-  }
-
-  /** Sends statements, waits for the reply, and returns their results. Throws a PostgresFault if one of them fails. */
-  exchange(request: StatementsRequest): readonly StatementReply[] {
-    if (this.isClosed) throw new TypeError("The database is closed.");
-    this.port.postMessage(JSON.stringify(request));
-    for (;;) {
-      const known = Atomics.load(this.replies, 0);
-      const received: { readonly message: string } | undefined = receiveMessageOnPort(this.port);
-      if (received === undefined) {
-        if (known === -1) throw new TypeError("The connection thread has exited.");
-        Atomics.wait(this.replies, 0, known);
-        continue;
-      }
-      const reply: StatementsReply = JSON.parse(received.message);
-      if ("error" in reply) throw new PostgresFault(reply.error);
-      return reply.results;
-    }
-  }
-
-  /** Ends the thread. Idempotent. */
-  close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.port.postMessage(JSON.stringify(null satisfies ConnectionRequest));
-    this.port.close();
-  }
-}
+/** Returns the message of an error. That of several addresses without a server is empty. */
+const textOf = (thrown: unknown): string => messageOf(thrown instanceof AggregateError ? thrown.errors[0] : thrown);
 
 /** An error of the server, with its SQLSTATE, or of the connection. */
 export class PostgresFault extends Error {
@@ -331,11 +239,14 @@ export class PostgresFault extends Error {
   /** The SQLSTATE, or the code of a system error. */
   readonly code: string;
   readonly isConnectionLost: boolean;
+  /** Whether the statement may have been executed. */
+  readonly isOutcomeUnknown: boolean;
 
-  constructor({ message, code, isConnectionLost }: StatementError) {
-    super(message);
-    this.code = code;
-    this.isConnectionLost = isConnectionLost;
+  constructor(thrown: unknown, isSent: boolean) {
+    super(textOf(thrown), { cause: thrown });
+    this.code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+    this.isConnectionLost = !(thrown instanceof pg.DatabaseError) || endOfConnection.test(this.code);
+    this.isOutcomeUnknown = this.isConnectionLost && isSent;
   }
 
   /** Returns true if the transaction was rolled back in favor of another one (serialization failure, deadlock), and can be run again at once. */
@@ -345,10 +256,10 @@ export class PostgresFault extends Error {
 }
 
 /** Runs work, and again while its error is transient, a few times. */
-function repeatTransient<T>(work: () => T): T {
+async function repeatTransient<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return work();
+      return await work();
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault) || !thrown.isTransient || attempt === attemptsMax) throw thrown;
     }

@@ -25,7 +25,7 @@ export interface PoolOptions {
 
 export interface Engine {
   rows(query: Sql): Promise<readonly Row[]>;
-  /** Returns the INTEGER columns of a query, chunk by chunk. */
+  /** Returns the INTEGER and UUID columns of a query, chunk by chunk: see `Session.vectors`. */
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
 }
 

@@ -1,47 +1,64 @@
 /**
- * The interface that SQLite and PostgreSQL share, so that one set of statements runs on both. It is synchronous: SQLite works in the calling
- * thread, and PostgreSQL's connection blocks it. `SqlDialect` holds their differences.
+ * The interface that SQLite and PostgreSQL share, so that one set of functions runs on both. It is asynchronous for PostgreSQL's sake: SQLite works in
+ * the calling thread, and its promises are resolved already. `SqlDialect` holds their differences.
  */
 import type { Row } from "../base/json.ts";
 import { InvalidValue, ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
 
-export interface SqlDatabase {
-  readonly dialect: SqlDialect;
-  all(query: Sql): readonly Row[];
-  one(query: Sql): Row | undefined;
-  /** Runs a statement; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
-  run(statement: Sql): number;
+/** The rows of a query, or how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
+export interface SqlReply {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+export abstract class SqlDatabase {
+  abstract readonly dialect: SqlDialect;
+
+  /** Runs a query for its rows, or a statement for the number of rows that it changes. */
+  protected abstract execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply>;
+
   /**
-   * Runs a statement of a transaction whose result is not needed. PostgreSQL receives it together with the next statement or the COMMIT, which
-   * then throws its error.
+   * Runs work in one transaction, on the database that it receives; within another one, in a savepoint of that. Commits it to disk before this resolves,
+   * or rolls it back if it throws; if it is posted, resolves as `post` does. The work runs one statement after the other, and waits for nothing else.
+   * PostgreSQL may run it again, after a deadlock.
    */
-  queue(statement: Sql): void;
-  /**
-   * Queues a statement over rows that are not in a table, in their order. `statementOver` receives a relation named `items` with these
-   * columns. SQLite runs the statement for each row, PostgreSQL once for all.
-   */
-  queueOver(
-    columns: Columns,
-    rows: readonly Readonly<Record<string, Value>>[],
-    statementOver: (items: Sql) => Sql,
-  ): void;
-  /**
-   * Runs work in one transaction; within another one, in a savepoint of that. Commits it to disk before this returns, or rolls it back if it
-   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock.
-   */
-  transaction<T>(work: () => T): T;
-  /** Runs reading work in one transaction, which sees one state of the database. */
-  reading<T>(work: () => T): T;
+  abstract transaction<T>(work: (database: SqlDatabase) => Promise<T>, isPosted?: boolean): Promise<T>;
+
+  /** Runs reading work in one transaction, which sees one state of the database. May be long: a service reads a file in another thread meanwhile. */
+  abstract reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T>;
+
   /** Idempotent. */
-  close(): void;
+  abstract close(): Promise<void>;
+
+  async all(query: Sql): Promise<readonly Row[]> {
+    return (await this.execute(query, "query")).rows;
+  }
+
+  async one(query: Sql): Promise<Row | undefined> {
+    return (await this.execute(query, "query")).rows[0];
+  }
+
+  /** Runs a statement; resolves when it is on disk, with how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
+  async run(statement: Sql): Promise<number> {
+    return (await this.execute(statement, "change")).count;
+  }
+
+  /** Runs a statement like `run`. A database that flushes its log at intervals resolves before it is on disk. */
+  post(statement: Sql): Promise<number> {
+    return this.run(statement);
+  }
 }
 
 /** Runs work on a database, then closes it. */
-export function useAndClose<Database extends SqlDatabase, T>(database: Database, work: (database: Database) => T): T {
+export async function useAndClose<Database extends SqlDatabase, T>(
+  opening: Promise<Database>,
+  work: (database: Database) => T | Promise<T>,
+): Promise<T> {
+  const database = await opening;
   try {
-    return work(database);
+    return await work(database);
   } finally {
-    database.close();
+    await database.close();
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on disk, except in files from `createUnsynced`: the
- * write-ahead log with `synchronous=FULL` is set and asserted at each opening, because the driver's default is weaker.
+ * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on disk, except in files from `createUnsynced` and those
+ * opened with `synchronous=NORMAL`, whose log the caller flushes: the mode of the log is set and asserted at each opening, because the driver's default is
+ * weaker.
  *
  * The driver declares Node 22, but its binaries need Node-API 8 only, which Node 20 has; its line for Node 20 (1.2) leaves a closed file open until
  * its statements are collected, and omits the code of an error in `all`.
@@ -11,14 +12,14 @@ import { pathToFileURL } from "node:url";
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { ident, join, type Sql, sql, type Value } from "./sql.ts";
-import { type Columns, rejectNul, type SqlDatabase, scalarOf, sqliteDialect } from "./sql-database.ts";
+import type { Sql, Value } from "./sql.ts";
+import { rejectNul, scalarOf } from "./sql-database.ts";
 
 /** The driver, for tests that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
 
-/** How a commit waits for the disk. NORMAL loses acknowledged commits in a power cut; tests use it to prove that FULL does not. */
-export type Synchronous = "FULL" | "NORMAL";
+/** How a commit waits for the disk. NORMAL does not: the log survives a kill of the process, and a power cut once it is flushed. */
+type Synchronous = "FULL" | "NORMAL";
 
 export interface SqliteOptions {
   /** How long to wait for another process that is writing. */
@@ -41,13 +42,18 @@ type Parameter = string | number | Uint8Array;
 /** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
 type Mode = "rw" | "ro" | "immutable";
 
-export class SqliteDatabase implements SqlDatabase {
-  readonly dialect = sqliteDialect;
+/** A transaction in progress, or a savepoint of one. */
+export interface OpenTransaction {
+  commit(): void;
+  rollBack(): void;
+}
+
+export class SqliteDatabase {
   private readonly statements = new Map<string, StatementSyncInstance>();
 
   private constructor(private readonly engine: DatabaseSyncInstance) {}
 
-  /** Opens an existing file. Fails if it is no database, or rejects the settings that make it durable. */
+  /** Opens an existing file. Fails if it is no database, or rejects the settings that make it durable. With NORMAL, the caller writes checkpoints. */
   static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): SqliteDatabase {
     return SqliteDatabase.opened(path, "rw", busyMs, (engine) => {
       const mode = pragma(engine, "journal_mode = WAL");
@@ -56,6 +62,7 @@ export class SqliteDatabase implements SqlDatabase {
         PRAGMA synchronous = ${synchronous};
         PRAGMA foreign_keys = ON;
         PRAGMA recursive_triggers = ON`);
+      if (synchronous === "NORMAL") engine.exec("PRAGMA wal_autocheckpoint = 0");
       const level = pragma(engine, "synchronous");
       if (mode !== "wal" || level !== levels[synchronous])
         throw new UserError(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
@@ -121,62 +128,40 @@ export class SqliteDatabase implements SqlDatabase {
     return (...parameters) => prepared.run(...parameters.map(rejectNul)).changes;
   }
 
-  /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed. */
+  /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
   run(query: Sql): number {
     return this.statement(query).run(...query.values.map(parameterOf)).changes;
   }
 
-  queue(statement: Sql): void {
-    this.run(statement);
-  }
-
-  queueOver(
-    columns: Columns,
-    rows: readonly Readonly<Record<string, Value>>[],
-    statementOver: (items: Sql) => Sql,
-  ): void {
-    const names = Object.keys(columns);
-    // No parameter contains a NUL.
-    const placeholders = names.map((name) => sql`${`\0${name}`} AS ${ident(name)}`);
-    const query = statementOver(sql`(SELECT ${join(placeholders)}) AS items`);
-    const parameters = query.values.map((value) => {
-      const column = names.find((name) => value === `\0${name}`);
-      return column === undefined ? () => value : (row: Readonly<Record<string, Value>>) => row[column] ?? null;
-    });
-    const statement = this.statement(query);
-    for (const row of rows) statement.run(...parameters.map((valueIn) => parameterOf(valueIn(row))));
-  }
-
   /** Runs work in one transaction, as the only writer. Commits it to disk, or rolls back if it throws. */
   transaction<T>(work: () => T): T {
-    return this.within("BEGIN IMMEDIATE", work);
+    const transaction = this.begin("IMMEDIATE");
+    try {
+      const result = work();
+      transaction.commit();
+      return result;
+    } catch (thrown) {
+      transaction.rollBack();
+      throw thrown;
+    }
   }
 
-  /** Runs reads in one transaction, which sees one state of the file. */
-  reading<T>(work: () => T): T {
-    return this.within("BEGIN DEFERRED", work);
+  /** Begins a transaction, as the only writer or to read one state of the file; within another one, a savepoint. */
+  begin(mode: "IMMEDIATE" | "DEFERRED"): OpenTransaction {
+    const [start, commit, rollback] = this.engine.isTransaction
+      ? ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"]
+      : [`BEGIN ${mode}`, "COMMIT", "ROLLBACK"];
+    this.engine.exec(start);
+    return {
+      commit: () => this.engine.exec(commit),
+      // On a full disk, SQLite may have rolled back already.
+      rollBack: () => this.engine.isTransaction && this.engine.exec(rollback),
+    };
   }
 
   /** Closes the file; does nothing if it is closed. */
   close(): void {
     if (this.engine.isOpen) this.engine.close();
-  }
-
-  /** Runs work in a transaction; within another one, in a savepoint. */
-  private within<T>(begin: string, work: () => T): T {
-    const [start, commit, rollback] = this.engine.isTransaction
-      ? ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"]
-      : [begin, "COMMIT", "ROLLBACK"];
-    this.engine.exec(start);
-    try {
-      const result = work();
-      this.engine.exec(commit);
-      return result;
-    } catch (thrown) {
-      // On a full disk, SQLite may have rolled back already.
-      if (this.engine.isTransaction) this.engine.exec(rollback);
-      throw thrown;
-    }
   }
 
   private statement({ texts }: Sql): StatementSyncInstance {

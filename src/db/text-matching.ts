@@ -4,6 +4,9 @@ import { type Sql, sql } from "./sql.ts";
 /** Case-insensitive form of a text, the same as in JavaScript, which writes the small form of I with a dot above as two characters. */
 export const caseFold = (text: Sql): Sql => sql`lower(replace(${text}, '\u0130', 'i\u0307'))`;
 
+/** `caseFold` in JavaScript: each character apart, as the engine does, so that a sigma has one small form. */
+export const caseFolded = (text: string): string => Array.from(text, (character) => character.toLowerCase()).join("");
+
 /** Match key of makes and models: lower-case letters and digits without accents, so that `F-150`, `f150` and the slug `f-150` match. */
 export const matchKey = (text: Sql): Sql =>
   sql`regexp_replace(strip_accents(lower(${text})), '[^\\p{L}\\p{N}]', '', 'g')`;

@@ -1,7 +1,7 @@
 /**
  * Filters: conditions on listings as plain data.
  *
- * `serving/index/` compiles them to SQL over a search index, `query/changes/matching.ts` over changed rows. Nothing in this module knows SQL.
+ * `serving/index/` looks up their values in a search index, `query/changes/matching.ts` over changed rows. Nothing in this module knows SQL.
  */
 import type { Box, Point } from "./geography.ts";
 import type { CategoryName, ListName, NumberName, TextName, TimeName } from "./schema.ts";

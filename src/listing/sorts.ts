@@ -5,7 +5,7 @@
  * directions; ties are broken by the listing's position in its partition.
  */
 import type { QueryOf } from "../contract/types.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import type { Attribute } from "./attribute.ts";
 import { attributeOf, attributes, type SortedName, sortedNames } from "./schema.ts";
 
@@ -36,26 +36,42 @@ const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
 
 export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];
 
+/** How listings are sorted: by an attribute, or by the ratio that it rounds. */
+interface SortRule extends SortKey {
+  readonly ratio: Attribute["ratio"] | undefined;
+  readonly within: Attribute["within"] | undefined;
+}
+
+export function sortRuleOf(sort: FixedSort): SortRule {
+  const { attribute, isDescending } = sortKeys[sort];
+  const { ratio, within } = attributeOf(attribute);
+  return { attribute, isDescending, ratio, within };
+}
+
 /** Exceeds every sort value, an integer of at most 43 bits with its sign: that of unknown ones, which come last. */
 export const unknownSortValue = 2 ** 42 - 1;
 
-/** Returns the sort value of a listing, in ascending order; null if it is unknown. `columnOf` returns the column of a sorted attribute. */
-export function sortValueOf(sort: FixedSort, columnOf: (attribute: SortedName) => Sql = (name) => ident(name)): Sql {
-  const { attribute, isDescending } = sortKeys[sort];
-  const { ratio, within } = attributeOf(attribute);
-  const value = ratio === undefined ? columnOf(attribute) : ratioValue(columnOf(attribute), ratio, within);
-  return isDescending ? sql`-${value}` : value;
-}
+/**
+ * The unit of p / (p + q), which has the order of p / q and is below 1: exact for sums up to 2^21. Within the values of a column, up to four, whose
+ * indexes are added: exact for sums up to 2^20.
+ */
+export const shareUnit = (within: Attribute["within"] | undefined): number => 2 ** (within === undefined ? 42 : 40);
 
 /**
- * Returns p / (p + q), which has the order of p / q and is below 1, in units of 2^-42: exact for sums up to 2^21. Within the values of a column, up to
- * four, whose indexes come first: in units of 2^-40, exact for sums up to 2^20.
+ * Returns the sort value of a listing in SQL, in ascending order; null if it is unknown. `columnOf` returns the column of an attribute, `indexOf` the
+ * index of a listing's value among those of `within`.
  */
-function ratioValue(rounded: Sql, [p, q]: readonly [string, string], within: Attribute["within"]): Sql {
-  const share = sql`${ident(p)}::DOUBLE / (${ident(p)}::BIGINT + ${ident(q)})`;
-  const value =
-    within === undefined
-      ? sql`${share} * ${integerLiteral(2 ** 42)}`
-      : sql`(list_position([${join(within.values.map(literal))}], ${ident(within.column)}) - 1 + ${share}) * ${integerLiteral(2 ** 40)}`;
-  return sql`CASE WHEN ${rounded} IS NOT NULL THEN floor(${value})::BIGINT END`;
+export function sortValueOf(
+  sort: FixedSort,
+  columnOf: (attribute: SortedName) => Sql,
+  indexOf: (within: NonNullable<Attribute["within"]>) => Sql,
+): Sql {
+  const { attribute, isDescending, ratio, within } = sortRuleOf(sort);
+  const column = columnOf(attribute);
+  if (ratio === undefined) return isDescending ? sql`-${column}` : column;
+  const [p, q] = ratio.map((name) => ident(name));
+  const share = sql`${p ?? column}::DOUBLE / (${p ?? column}::BIGINT + ${q ?? column})`;
+  const index = within === undefined ? sql`` : sql`${indexOf(within)} + `;
+  const value = sql`CASE WHEN ${column} IS NOT NULL THEN floor((${index}${share}) * ${integerLiteral(shareUnit(within))})::BIGINT END`;
+  return isDescending ? sql`-${value}` : value;
 }

@@ -1,7 +1,8 @@
 /** SQL that converts attribute values to integers, whose sums are exact, and the matching rules of values. */
+import { createHash } from "node:crypto";
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
-import { caseFold, compareBytes, matchKeyOf } from "../db/text-matching.ts";
-import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
+import { caseFold, caseFolded, compareBytes, matchKeyOf } from "../db/text-matching.ts";
+import { attributeOf, attributes, type CountedName, categoryNames, type NumberName, type TextName } from "./schema.ts";
 
 /** Returns a timestamp as seconds since 1990, or 0 if it is unknown; 31 bits last until 2058. */
 export const secondsOf = (time: Sql): Sql =>
@@ -10,11 +11,25 @@ export const secondsOf = (time: Sql): Sql =>
 /** Returns a date as days since 1970; 0 if it is unknown. */
 export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-01', 0)::INTEGER`;
 
+/** The columns of a search index that hold the hash of a text: two integers. */
+export const textParts = (text: TextName): readonly string[] => [`${text} 1`, `${text} 2`];
+
 /**
- * Returns a text in any case as a hash of 64 bits, never null. Of 250,000 texts, one in 10^13 requests finds another text of the same hash; comparing
- * the texts themselves takes six times as long.
+ * Returns the hash of a text in any case as two integers, never null. Of 250,000 texts, one in 10^13 requests finds another text of the same hash;
+ * comparing the texts themselves takes six times as long.
  */
-export const textHashOf = (text: Sql): Sql => sql`hash(${caseFold(text)})`;
+export function textHashesOf(text: Sql): readonly Sql[] {
+  const hash = sql`coalesce(md5_number_lower(${caseFold(text)}), 0)`;
+  return [sql`${hash} & 4294967295`, sql`${hash} >> 32`].map(
+    (word) => sql`((${word})::BIGINT - ${integerLiteral(2 ** 31)})::INTEGER`,
+  );
+}
+
+/** `textHashesOf` in JavaScript. */
+export function textHashesIn(text: string): readonly number[] {
+  const digest = createHash("md5").update(caseFolded(text)).digest();
+  return [8, 12].map((offset) => digest.readUInt32LE(offset) - 2 ** 31);
+}
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 const epochSeconds = 631_152_000;
@@ -57,23 +72,17 @@ export const valueKeyOf = (attribute: string, value: string): string =>
 export const compareValues = (attribute: CountedName): ((one: string, other: string) => number) =>
   attributeOf(attribute).type === "VARCHAR" ? compareBytes : (one, other) => Number(one) - Number(other);
 
-/** Number of VIN characters in the first integer, six bits each. */
-const vinHeadLength = 10;
-const vinLength = 17;
-
-/** The search index columns that hold a VIN, each with its range of characters: the first ten and the last seven. */
+/** The columns of a search index that hold a VIN, each with its range of characters: as many as an integer has room for, six bits each. */
 export const vinParts = [
-  { column: "vin_head", from: 0, to: vinHeadLength },
-  { column: "vin_tail", from: vinHeadLength, to: vinLength },
+  { column: "vin 1", from: 0, to: 5 },
+  { column: "vin 2", from: 5, to: 10 },
+  { column: "vin 3", from: 10, to: 15 },
+  { column: "vin 4", from: 15, to: 17 },
 ] as const;
 
 const vinAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const bitsPerCharacter = 6n;
 
-/** Returns the six-bit code of a VIN character, from 1; 0 if the character is not in the VIN alphabet. */
-const vinCodeOf = (character: string): bigint => BigInt(vinAlphabet.indexOf(character) + 1);
-
-/** Returns one part of a VIN as an integer. */
+/** Returns one part of a VIN as an integer: for each character its code from 1, or 0 if the alphabet lacks it. */
 export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sql {
   let part = sql`0`;
   for (let index = from; index < to; index += 1) {
@@ -90,16 +99,14 @@ export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sq
 export function maskOf(
   mask: string,
   { from, to }: (typeof vinParts)[number],
-): { readonly bits: bigint; readonly value: bigint } {
-  let bits = 0n;
-  let value = 0n;
+): { readonly bits: number; readonly value: number } {
+  let bits = 0;
+  let value = 0;
   for (let index = from; index < to; index += 1) {
     const character = mask[index] ?? "?";
-    bits = bits << bitsPerCharacter;
-    value = value << bitsPerCharacter;
-    if (character === "?") continue;
-    bits |= 63n;
-    value |= vinCodeOf(character);
+    const isFixed = character !== "?";
+    bits = bits * 64 + (isFixed ? 63 : 0);
+    value = value * 64 + (isFixed ? vinAlphabet.indexOf(character) + 1 : 0);
   }
   return { bits, value };
 }

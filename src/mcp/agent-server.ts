@@ -41,7 +41,7 @@ export interface AgentServerOptions {
   /** Whether calls are charged. */
   readonly isCharged: boolean;
   /** Counts a call that ends before its operation is called against the rate limit. Refuses with `rate_limit_exceeded`. */
-  readonly countUncalled?: () => void;
+  readonly countUncalled?: () => Promise<void>;
   /** The origin of the explorer, for links; undefined without one. */
   readonly explorerOrigin?: string | undefined;
   /** Calls an operation. Throws the Refusal of the API, or Abandoned if the call is cancelled. */
@@ -133,13 +133,13 @@ async function callTool(
   options: AgentServerOptions & { readonly context: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
   const { callOperation, countUncalled, explorerOrigin, isCharged, charts, context } = options;
-  const { request, micros } = countingRefusals(countUncalled, () => {
+  const { request, micros } = await countingRefusals(countUncalled, () => {
     const request = requestOfCall(tool, values);
     return { request, micros: isCharged ? microsOf(request) : 0 };
   });
   const unpaid = confirmPrice(tool.name, micros, context);
   if (unpaid !== undefined) {
-    countUncalled?.();
+    await countUncalled?.();
     return unpaid;
   }
   const { id } = request;

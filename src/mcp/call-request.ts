@@ -44,11 +44,11 @@ export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
 }
 
 /** Returns what `read` returns. If it refuses the arguments, no operation counts the call against the rate limit, and `countUncalled` does. */
-export function countingRefusals<T>(countUncalled: (() => void) | undefined, read: () => T): T {
+export async function countingRefusals<T>(countUncalled: (() => Promise<void>) | undefined, read: () => T): Promise<T> {
   try {
     return read();
   } catch (thrown) {
-    countUncalled?.();
+    await countUncalled?.();
     throw thrown;
   }
 }

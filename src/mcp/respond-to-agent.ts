@@ -67,7 +67,7 @@ export async function respondToAgent(
   if (fault !== undefined) return sendError(context, 400, fault);
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
-  for (const message of messages) if (isCounted(message)) services.accounts.countRequest(identity);
+  for (const message of messages) if (isCounted(message)) await services.accounts.countRequest(identity);
   const call = new AbortController();
   context.res.once("close", () => call.abort(new Abandoned("The client has disconnected.")));
   const request = webRequestOf(context, text, call.signal);

@@ -62,7 +62,7 @@ export async function answerAccount<Id extends AccountOperationId>(
   services: AccountServices,
 ): Promise<AnswerOf<Id>> {
   requireScope(caller, id);
-  countCall(services.accounts, caller);
+  await countCall(services.accounts, caller);
   const request = decoderOf(id)(querystring, params);
   const handler: Handler<Id> = handlers[id];
   return handler({ ...request, caller, body: decodeBody(id, body) }, services);

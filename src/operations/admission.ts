@@ -46,7 +46,7 @@ export class Admission {
     let isCounted: boolean = false;
     let end: Promise<unknown> | undefined;
     try {
-      isCounted = countCall(this.accounts, caller);
+      isCounted = await countCall(this.accounts, caller);
       const result = await work(job);
       end = endOf?.(result);
       return result;
@@ -61,7 +61,8 @@ export class Admission {
   /** Counts time that is not charged, of a call or of opening a version for it, against the rate limits, beyond the request that is counted already. */
   countUncharged({ identity }: Caller, usedMs: number, isCounted = true): void {
     const requests = Math.ceil(usedMs / this.limits.unchargedMs) - Number(isCounted);
-    this.accounts.countUncharged(identity, Math.max(0, requests));
+    // Nothing waits for the count; the requests that follow are refused if it fails.
+    this.accounts.countUncharged(identity, requests).catch(() => undefined);
   }
 }
 

@@ -1,8 +1,7 @@
 /**
  * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, and charged. The charge is written while the first statement runs, and refunded if the call fails; that of a call with an
- * idempotency key is written at the end, so that no repetition relies on one that is refunded. It knows neither HTTP nor formats: its caller builds
- * the body from the result.
+ * or taken from the cache, its body built, and charged: what fails before that costs nothing. It knows neither HTTP nor formats: its caller builds the
+ * body from the result.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
@@ -71,7 +70,6 @@ export const answererOf =
       const request = decoderOf(id)(querystring, params);
       const named = namedVersion(request, caller.dataVersion);
       const hold = await holdPrice(accounts, id, caller, request);
-      const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
         const { accountId } = caller.identity.key;
@@ -80,10 +78,7 @@ export const answererOf =
         const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
-        return { body, usage: await payment.charged() };
-      } catch (thrown) {
-        payment.cancel();
-        throw thrown;
+        return { body, usage: await charge(accounts, caller, hold) };
       } finally {
         hold.release();
       }
@@ -127,37 +122,6 @@ export function idempotentRequestOf(
   return { idempotencyKey, sha256 };
 }
 
-interface Payment {
-  /** Charges the hold, unless that has begun. Settles as `charge` does. */
-  charged(): Promise<Usage>;
-  /** Refunds a charge that has begun. */
-  cancel(): void;
-}
-
-/** Charges a hold once the first statement runs or rows are about to be read, so that the ledger writes meanwhile. */
-function payWhenBegun(accounts: Accounts, caller: Caller, hold: Hold, job: Job): Payment {
-  let charging: Promise<Usage> | undefined;
-  const charged = (): Promise<Usage> => {
-    charging ??= charge(accounts, caller, hold);
-    return charging;
-  };
-  let isCancelled = false;
-  const ignore = (): undefined => undefined;
-  const refund = ({ micros }: Usage): Promise<void> | undefined =>
-    micros === 0 ? undefined : accounts.refund(caller.identity, hold, caller.requestId);
-  if (hold.request === undefined)
-    job.onBegin(() => {
-      if (!isCancelled) void charged().catch(ignore);
-    });
-  return {
-    charged,
-    cancel: () => {
-      isCancelled = true;
-      void charging?.then(refund, ignore);
-    },
-  };
-}
-
 interface ComputeOptions {
   readonly services: OperationServices;
   readonly job: Job;
@@ -185,7 +149,7 @@ function compute<Id extends EndpointId>(
   );
 }
 
-/** Charges a hold. Resolves when the charge is on disk; only then may the answer be sent. A client that has disconnected is not charged. */
+/** Charges a hold. Resolves when the charge is in the ledger; only then may the answer be sent. A client that has disconnected is not charged. */
 export async function charge(accounts: Accounts, { identity, requestId, signal }: Caller, hold: Hold): Promise<Usage> {
   signal.throwIfAborted();
   return { usageClass: hold.usageClass, micros: await accounts.charge(identity, hold, requestId) };

@@ -41,11 +41,16 @@ export function requireScope({ identity }: Caller, id: OperationId): void {
 }
 
 /** Counts a call against the rate limit; of the operations of a page, only the first. Refuses with `rate_limit_exceeded`. Returns whether it counted. */
-export function countCall(accounts: Accounts, { identity, page }: Caller): boolean {
+export async function countCall(accounts: Accounts, { identity, page }: Caller): Promise<boolean> {
   if (page?.isCounted === true) return false;
-  accounts.countRequest(identity);
   if (page !== undefined) page.isCounted = true;
-  return true;
+  try {
+    await accounts.countRequest(identity);
+    return true;
+  } catch (thrown) {
+    if (page !== undefined) page.isCounted = false;
+    throw thrown;
+  }
 }
 
 export type TextParameters = Readonly<Record<string, string>>;

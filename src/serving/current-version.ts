@@ -11,6 +11,7 @@ import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { damagedData } from "./files/version-files.ts";
+import { ColumnCache } from "./index/columns.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
 import { LakeVersion } from "./lake-version.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
@@ -51,6 +52,7 @@ export class CurrentVersion {
   private isClosed = false;
   private fallbackCount = 0;
   private readonly verified: VerifiedFiles;
+  private readonly columns: ColumnCache;
   private readonly pinned = new PinnedVersions((name) => this.openPinned(name));
 
   private constructor(
@@ -58,6 +60,7 @@ export class CurrentVersion {
     private readonly options: CurrentVersionOptions,
   ) {
     this.verified = new VerifiedFiles(resolve(lake), options.onDamage);
+    this.columns = new ColumnCache(options.columnBytes);
   }
 
   /** Opens the current version, if one is published, and starts polling for new ones. */
@@ -101,6 +104,11 @@ export class CurrentVersion {
 
   get runningStatements(): readonly RunningWork[] {
     return this.lease?.version.runningStatements ?? [];
+  }
+
+  /** The memory of the columns of search indexes, in bytes. */
+  get columnBytes(): number {
+    return this.columns.bytes;
   }
 
   get fileCounts(): FileCounts {
@@ -182,14 +190,14 @@ export class CurrentVersion {
   }
 
   private openPinned(name: string): Promise<LakeVersion> {
-    const { verified, onFallback } = this;
-    return LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback, opensAhead: false });
+    const { verified, columns, onFallback } = this;
+    return LakeVersion.open(this.lake, name, { ...this.options, verified, columns, onFallback, opensAhead: false });
   }
 
   /** Opens a version and puts it into service. */
   private async open(name: string): Promise<void> {
-    const { verified, onFallback } = this;
-    const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback });
+    const { verified, columns, onFallback } = this;
+    const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, columns, onFallback });
     // Meanwhile the previous version answers look-ups without a wait.
     if (this.lease !== undefined) await version.rowsChecked;
     this.swap({ version, inFlight: 0, isRetired: false });

@@ -21,7 +21,9 @@ import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
 import { FeedRecords } from "./feed-records.ts";
 import type { VersionFiles } from "./files/version-files.ts";
-import { countValues } from "./index/count-matches.ts";
+import { countValues } from "./index/count-values.ts";
+import { findPageIn } from "./index/find-page.ts";
+import { orderedMatches } from "./index/ordered-matches.ts";
 import {
   type FoundListing,
   type ListingState,
@@ -29,7 +31,7 @@ import {
   lookUpStatement,
   soldFilesSince,
 } from "./listing-files.ts";
-import type { AskListings, ListingSources, ServedMarket, SourceOptions } from "./listing-sources.ts";
+import type { AskListings, ListingSources, ServedMarket } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -125,19 +127,19 @@ export class LakeVersion {
 
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
-    return this.listingsOf(activeOn(this.manifest, day), (sources, options) => sources.on(day, options));
+    return this.listingsOf(activeOn(this.manifest, day), (sources) => sources.on(day));
   }
 
   /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
   between(first: string, last: string): Listings {
     const inventory = intervalsBetween(this.manifest, first, last);
-    return this.listingsOf(inventory, (sources, options) => sources.between(first, last, options));
+    return this.listingsOf(inventory, (sources) => sources.between(first, last));
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
   soldSince(day: string | undefined): Listings {
     const files = day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day);
-    return this.listingsOf(goneIn(files), (sources, options) => sources.soldIn(files, options));
+    return this.listingsOf(goneIn(files), (sources) => sources.soldIn(files));
   }
 
   /** The number of listings of each published day, in the order of days. */
@@ -219,21 +221,25 @@ export class LakeVersion {
     closeResources(this.resources);
   }
 
-  private listingsOf(
-    inventory: Inventory,
-    askOf: (sources: ListingSources, options: SourceOptions) => AskListings,
-  ): Listings {
+  private listingsOf(inventory: Inventory, askOf: (sources: ListingSources) => AskListings): Listings {
     const { folder, serving } = this.resources;
-    const ask = askOf(serving.listings, { count: inventory.count, engine: this.engine });
+    const { signal } = this.job;
+    const askParts = askOf(serving.listings);
+    const ask: AskListings = async (request) => {
+      signal.throwIfAborted();
+      const answer = await askParts(request);
+      signal.throwIfAborted();
+      return answer;
+    };
     return {
-      findPage: (request) => ask((source) => source.findPage(request)),
-      countValues: (request) => ask(({ indexed }) => countValues(indexed, request)),
-      measureGroups: (request) => ask(({ indexed }) => serving.listings.measureGroups(indexed, request)),
+      findPage: (request) => ask((parts) => findPageIn(parts, request)),
+      countValues: (request) => ask((parts) => countValues(parts, this.engine, request)),
+      measureGroups: (request) => ask((parts) => serving.listings.measureGroups(parts, this.engine, request)),
       read: (keys, columns) => this.read(inventory, keys, columns),
       runOverMatches: (request, statementOf) =>
-        ask((source) => {
+        ask((parts) => {
           const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
-          return this.rowsFrom(filesOf(inventory), statementOf(source.orderedMatches(request), listingsOf));
+          return this.rowsFrom(filesOf(inventory), statementOf(orderedMatches(parts, request), listingsOf));
         }),
     };
   }

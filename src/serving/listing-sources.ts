@@ -15,30 +15,22 @@ import type {
   MeasureResult,
 } from "../listing/source.ts";
 import { hasDay, type IndexPart, type ServingOptions } from "./files/serving-parts.ts";
-import type { IndexContext } from "./index/conditions.ts";
-import type { IndexedListings } from "./index/count-matches.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 import { measureGroups } from "./index/groups.ts";
-import { IndexSource, idsIn } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
-import type { SearchIndex } from "./index/search-index.ts";
+import { idsIn } from "./index/ordered-matches.ts";
+import type { Segment, SegmentRows } from "./index/segment.ts";
 import { countEvents } from "./index/trends/events.ts";
 import { measureLevels } from "./index/trends/levels.ts";
 import { soldFilesSince } from "./listing-files.ts";
 
-/** The number of listings of an inventory, and the engine that runs the statements. */
-export interface SourceOptions {
-  readonly count: number;
-  readonly engine: Engine;
-}
-
-/** Runs a request on the listings of an inventory, in the search indexes that have some of them. */
-export type AskListings = <T>(request: (source: IndexSource) => Promise<T>) => Promise<T>;
+/** Runs a request on the listings of an inventory, in the segments that have some of them. */
+export type AskListings = <T>(request: (parts: readonly SegmentRows[]) => Promise<T>) => Promise<T>;
 
 /** Runs a request on the indexes of some parts. */
 export type RunOnIndexes = <T>(
   parts: readonly IndexPart[],
-  request: (indexes: readonly SearchIndex[]) => Promise<T>,
+  request: (segments: readonly Segment[]) => Promise<T>,
 ) => Promise<T>;
 
 /** The catalog with the tables `comparables` and `price_effects`, and a query for the ids of the listings that match filters as they were last observed. */
@@ -50,53 +42,43 @@ export interface ServedMarket {
 export class ListingSources {
   constructor(
     private readonly parts: readonly IndexPart[],
-    private readonly options: Pick<ServingOptions, "manifest" | "fetchedMatches">,
+    private readonly options: Pick<ServingOptions, "manifest">,
     private readonly runOnIndexes: RunOnIndexes,
   ) {}
 
   /** Asks the listings of a day. */
-  on(day: string, options: SourceOptions): AskListings {
-    const { manifest, fetchedMatches } = this.options;
-    if (day !== manifest.as_of)
-      return this.asking(
-        (rows) => hasDay(rows, day),
-        (index) => index.on(day),
-        options,
-      );
-    const parts = this.partsOf(({ today }) => today !== undefined);
-    return (request) =>
-      this.runOnIndexes(parts, ([index]) =>
-        request(index?.today(options.engine, fetchedMatches) ?? this.indexed([], options)),
-      );
+  on(day: string): AskListings {
+    const isToday = day === this.options.manifest.as_of;
+    return this.asking(
+      (rows) => (isToday ? rows.today !== undefined : hasDay(rows, day)),
+      (segment) => (isToday ? segment.today : segment.on(day)),
+    );
   }
 
   /** Asks the intervals that hold on a day from `first` to `last`. */
-  between(first: string, last: string, options: SourceOptions): AskListings {
+  between(first: string, last: string): AskListings {
     return this.asking(
       (rows) => rows.first <= last && rows.last >= first,
       // Days on market follow from a single day.
-      (index) => ({ ...index.between(first, last), day: sql`NULL::INTEGER` }),
-      options,
+      (segment) => ({ ...segment.between(first, last), day: sql`NULL::INTEGER` }),
     );
   }
 
   /** Asks the listings in some files of `sold`, and perhaps others that were sold. */
-  soldIn(files: readonly LakeFile[], options: SourceOptions): AskListings {
+  soldIn(files: readonly LakeFile[]): AskListings {
     const paths = new Set(files.map(({ path }) => path));
     return this.asking(
       ({ sold }) => sold.some(({ path }) => paths.has(path)),
       ({ sold }) => sold,
-      options,
     );
   }
 
   /** Returns `ListingSource.measureGroups` of the listings of an inventory. */
-  measureGroups(indexed: IndexedListings, request: MeasureRequest): Promise<MeasureResult> {
+  measureGroups(parts: readonly SegmentRows[], engine: Engine, request: MeasureRequest): Promise<MeasureResult> {
     const { supplyDay } = request;
-    if (supplyDay === undefined) return measureGroups(indexed, undefined, request);
+    if (supplyDay === undefined) return measureGroups(parts, [], engine, request);
     const files = soldFilesSince(this.options.manifest, plusDays(supplyWindowStart(supplyDay), -1));
-    const ask = this.soldIn(files, { count: 0, engine: indexed.engine });
-    return ask(({ indexed: sold }) => measureGroups(indexed, sold, request));
+    return this.soldIn(files)((sales) => measureGroups(parts, sales, engine, request));
   }
 
   /** Runs a request on the market; undefined if the version has no listings. With a day, filters match the listings that were sold from it on too. */
@@ -104,11 +86,11 @@ export class ListingSources {
     const parts = this.partsOf(
       ({ today, last }) => today !== undefined || (soldFrom !== undefined && last >= soldFrom),
     );
-    return this.runOnIndexes(parts, async (indexes) => {
-      const [index] = indexes;
-      if (index === undefined || parts[0]?.of.today === undefined) return undefined;
-      const contexts = indexes.map((one) => one.newest([]));
-      return request({ catalog: index.catalog, idsOf: (filters) => idsIn(contexts, filters) });
+    return this.runOnIndexes(parts, async (segments) => {
+      const [segment] = segments;
+      if (segment === undefined || parts[0]?.of.today === undefined) return undefined;
+      const newest = segments.map((one) => one.newest());
+      return request({ catalog: segment.catalog, idsOf: (filters) => idsIn(newest, filters) });
     });
   }
 
@@ -126,8 +108,8 @@ export class ListingSources {
     });
     return this.runOnIndexes(
       needed.map(({ part }) => part),
-      (indexes) => {
-        const indexed = indexes.map((index, n) => ({ days: needed[n]?.days ?? [], index }));
+      (segments) => {
+        const indexed = segments.map((segment, n) => ({ days: needed[n]?.days ?? [], segment }));
         return measureLevels(indexed, engine, request);
       },
     );
@@ -140,7 +122,7 @@ export class ListingSources {
     // A listing that had an event is active, or has left since. That it was sold became known up to `life.soldAfterDays` later.
     const first = plusDays(start, 1 - life.soldAfterDays);
     const parts = this.partsOf(({ last }) => last >= first);
-    return this.runOnIndexes(parts, (indexes) => countEvents(indexes, engine, request));
+    return this.runOnIndexes(parts, (segments) => countEvents(segments, engine, request));
   }
 
   /**
@@ -148,23 +130,15 @@ export class ListingSources {
    * to be built from a damaged file.
    */
   dictionaries(): Promise<readonly Dictionary[]> {
-    return this.runOnIndexes(this.parts, async (indexes) => indexes.map(({ dictionary }) => dictionary));
+    return this.runOnIndexes(this.parts, async (segments) => segments.map(({ dictionary }) => dictionary));
   }
 
   private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly IndexPart[] {
     return this.parts.filter(({ of }) => isNeeded(of));
   }
 
-  private indexed(contexts: readonly IndexContext[], { count, engine }: SourceOptions): IndexSource {
-    return new IndexSource({ contexts, engine, count, fetchedMatches: this.options.fetchedMatches });
-  }
-
-  private asking(
-    isNeeded: (rows: IndexedRows) => boolean,
-    contextOf: (index: SearchIndex) => IndexContext,
-    options: SourceOptions,
-  ): AskListings {
+  private asking(isNeeded: (rows: IndexedRows) => boolean, rowsOf: (segment: Segment) => SegmentRows): AskListings {
     const parts = this.partsOf(isNeeded);
-    return (request) => this.runOnIndexes(parts, (indexes) => request(this.indexed(indexes.map(contextOf), options)));
+    return (request) => this.runOnIndexes(parts, (segments) => request(segments.map(rowsOf)));
   }
 }

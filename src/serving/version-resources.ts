@@ -21,23 +21,20 @@ import { Dimensions } from "./dimensions.ts";
 import { ServingFiles } from "./files/open-serving-files.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { checkFiles, VersionFiles } from "./files/version-files.ts";
+import { ColumnCache } from "./index/columns.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
-const fetchedMatchesMax = 100_000;
-
 const keptDaysMax = 16;
-
-/** A page sorts a few integers of each match. Looking up the ids of its listings afterwards takes longer than to carry those of all matches. */
-const pageSettings = { late_materialization_max_rows: "0" };
 
 export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
   /** Whether to use serving files (default true). If false, rows are read from Parquet files, from which search indexes are built in memory. */
   readonly hasServingFiles?: boolean;
   /** Whether to open and hash serving files before a request needs them (default true). */
   readonly opensAhead?: boolean;
-  /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
-  readonly fetchedMatches?: number;
+  /** Maximum memory of the columns of search indexes, in bytes. */
+  readonly columnBytes?: number;
+  /** These columns, of all versions that a process opens. */
+  readonly columns?: ColumnCache;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
   /** Folders that statements may write to. None by default. */
@@ -70,13 +67,10 @@ export async function openResources(
   const folder = resolve(lake);
   const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
   await checkFiles(files, manifest);
-  const database = await DuckDatabase.open({
-    ...options,
-    engineSettings: { ...pageSettings, ...options.engineSettings },
-  });
+  const database = await DuckDatabase.open(options);
   try {
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-    const { fetchedMatches = fetchedMatchesMax, onFallback = () => {} } = options;
+    const { columnBytes, columns = new ColumnCache(columnBytes), onFallback = () => {} } = options;
     const { hasServingFiles = true, opensAhead = true } = options;
     await database.lockDown([folder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
     const pool = await SessionPool.open(database, options);
@@ -87,7 +81,7 @@ export async function openResources(
       files,
       database,
       engine,
-      fetchedMatches,
+      columns,
       hasServingFiles,
       opensAhead,
       onFallback,
@@ -96,7 +90,7 @@ export async function openResources(
       dimensions,
       dealers,
       dictionaries: () => serving.listings.dictionaries(),
-      isActive: (attribute, value) => serving.hasValue(attribute, value),
+      isIndexed: (attribute, value) => serving.hasValue(attribute, value),
     });
     return {
       manifest,

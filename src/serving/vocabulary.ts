@@ -1,6 +1,6 @@
 /**
  * Vocabulary of a version: the values that its data has ever had, on any day and in any state. Values of builds, dealers and tokens are in memory.
- * Those of listings are in the dictionaries of the search indexes; a value that no active listing has needs all of them.
+ * Those of listings are in the dictionaries of the search indexes; a value that the index of today lacks needs all of them.
  */
 import { Refusal } from "../contract/errors.ts";
 import { attributeOf, type CategoryName, type TokensName } from "../listing/schema.ts";
@@ -13,8 +13,8 @@ export type OpenAttribute = CategoryName | TokensName;
 interface VocabularySources {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
-  /** Returns whether an active listing has a value; false if it is not known. */
-  readonly isActive: (attribute: CategoryName, value: string) => boolean;
+  /** Returns whether a listing of the index of today has a value; false if it is not known. */
+  readonly isIndexed: (attribute: CategoryName, value: string) => boolean;
   /** Returns the dictionaries of all listings, on every day and in every state: see `ListingSources.dictionaries`. */
   readonly dictionaries: () => Promise<readonly Dictionary[]>;
 }
@@ -33,7 +33,7 @@ export class Vocabulary {
 
   /** Returns the values that the data has never had. None if this cannot be known, because a file is damaged. */
   async unknownAmong(attribute: OpenAttribute, values: readonly string[]): Promise<UnknownValues> {
-    const { dimensions, dealers, isActive } = this.sources;
+    const { dimensions, dealers, isIndexed } = this.sources;
     const { home, search, type } = attributeOf(attribute);
     if (search === "tokens") {
       const list = attribute as TokensName;
@@ -47,8 +47,8 @@ export class Vocabulary {
       const unknown = values.filter((value) => !dimensions.isKnown(category, value));
       return { values: unknown, words: () => (type === "VARCHAR" ? dimensions.valuesOf(category) : []) };
     }
-    const inactive = values.filter((value) => !isActive(category, value));
-    return inactive.length === 0 ? none : this.neverHad(category, inactive);
+    const others = values.filter((value) => !isIndexed(category, value));
+    return others.length === 0 ? none : this.neverHad(category, others);
   }
 
   private async neverHad(attribute: CategoryName, values: readonly string[]): Promise<UnknownValues> {

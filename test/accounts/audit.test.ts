@@ -16,19 +16,19 @@ import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 
 test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
   const { path, database } = await createLedger(t);
-  const settings = (opened: SqlDatabase) => [
-    opened.one(sql`PRAGMA journal_mode`)?.journal_mode,
-    opened.one(sql`PRAGMA synchronous`)?.synchronous,
-    opened.one(sql`PRAGMA foreign_keys`)?.foreign_keys,
+  const settings = async (opened: SqlDatabase) => [
+    (await opened.one(sql`PRAGMA journal_mode`))?.journal_mode,
+    (await opened.one(sql`PRAGMA synchronous`))?.synchronous,
+    (await opened.one(sql`PRAGMA foreign_keys`))?.foreign_keys,
   ];
-  assert.deepEqual(settings(database), ["wal", 2, 1]);
-  const again = openAccountsFile(path, { busyMs: 1000 });
-  assert.deepEqual(settings(again), ["wal", 2, 1]);
-  again.close();
+  assert.deepEqual(await settings(database), ["wal", 2, 1]);
+  const again = await openAccountsFile(path, { busyMs: 1000 });
+  assert.deepEqual(await settings(again), ["wal", 2, 1]);
+  await again.close();
   assert.equal(statSync(path).mode & 0o777, 0o600, "only its owner can read it");
 });
 
@@ -37,34 +37,37 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   const text = join(folder, "text");
   const foreign = join(folder, "foreign");
   writeFileSync(text, "no database at all".repeat(500));
-  assert.throws(() => openAccountsFile(text, { busyMs: 10 }), /text: cannot be opened as a database: .*not a database/);
+  await assert.rejects(
+    () => openAccountsFile(text, { busyMs: 10 }),
+    /text: cannot be opened as a database: .*not a database/,
+  );
   assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
   writeFileSync(foreign, "");
   const other = SqliteDatabase.open(foreign, { busyMs: 10 });
   other.run(sql`CREATE TABLE mine (x)`);
   other.close();
-  assert.throws(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
-  assert.throws(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
-  assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
+  await assert.rejects(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
+  await assert.rejects(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
+  await assert.rejects(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });
 
 testOnBothEngines("accounts of another version are refused with both versions and the way out", async (t, engine) => {
   const { path, database } = await createLedger(t, engine);
-  const setVersion = (version: number): unknown =>
+  const setVersion = async (version: number): Promise<unknown> =>
     engine === "SQLite"
-      ? database.run(sql`PRAGMA user_version = ${integerLiteral(version)}`)
-      : database.run(sql`UPDATE carquet_accounts SET version = ${version}`);
+      ? await database.run(sql`PRAGMA user_version = ${integerLiteral(version)}`)
+      : await database.run(sql`UPDATE carquet_accounts SET version = ${version}`);
   for (const version of [accountsVersion - 1, accountsVersion + 1]) {
-    setVersion(version);
+    await setVersion(version);
     const message = `${withoutPassword(path)}: Unsupported accounts version ${version}: expected ${accountsVersion}. Use the release of carquet that created these accounts, or create new ones at another location.`;
     for (const open of [openAccounts, createAccounts, openAccountsToRead])
-      assert.throws(() => open(path, { busyMs: 1000 }), { name: "UserError", message });
-    assert.throws(() => copyAccounts(path, join("none", "copy.db")), { message });
+      await assert.rejects(open(path, { busyMs: 1000 }), { name: "UserError", message });
+    await assert.rejects(() => copyAccounts(path, join("none", "copy.db")), { message });
     const { code, err } = await carquetHere(["accounts", "list", "--accounts", path]);
     assert.deepEqual([code, err], [1, `carquet: ${message}\n`]);
   }
-  setVersion(accountsVersion);
-  assert.equal(audit(database).accounts, 1);
+  await setVersion(accountsVersion);
+  assert.equal((await audit(database)).accounts, 1);
 });
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
@@ -104,11 +107,11 @@ const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp]
 for (const [what, statement, says] of tampering) {
   test(`the schema refuses ${what}`, async (t) => {
     const ledger = await createLedger(t);
-    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    postCharge(ledger.database, searchCharge(ledger, "c1"));
-    assert.throws(() => ledger.database.run(statement), says);
-    assert.equal(ledger.balance(), 2_000);
-    assert.deepEqual(audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
+    await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
+    await assert.rejects(() => ledger.database.run(statement), says);
+    assert.equal(await ledger.balance(), 2_000);
+    assert.deepEqual(await audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
   });
 }
 
@@ -130,11 +133,11 @@ const breakages: readonly (readonly [fault: string, statement: Sql])[] = [
 for (const [fault, statement] of breakages) {
   test(`an audit reports: ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
     const ledger = await createLedger(t);
-    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    postCharge(ledger.database, searchCharge(ledger, "c1"));
-    ledger.database.run(sql`PRAGMA foreign_keys = OFF`);
-    ledger.database.run(statement);
-    const { faults } = audit(ledger.database);
+    await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
+    await ledger.database.run(sql`PRAGMA foreign_keys = OFF`);
+    await ledger.database.run(statement);
+    const { faults } = await audit(ledger.database);
     assert.ok(
       faults.some((found) => found.startsWith(`${fault}: `)),
       faults.join("\n"),

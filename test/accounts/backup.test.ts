@@ -17,7 +17,7 @@ import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -37,10 +37,10 @@ test("a backup taken during charges is sound and holds every charge answered bef
     await eventually("20 more answers", async () => answered.length >= before, 30_000);
     const known = [...answered];
     const file = join(folder, `copy-${copy}.db`);
-    assert.deepEqual(backUp(client.accounts, file).faults, []);
-    const copied = openReadOnly(file);
-    const charges = copied.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
-    copied.close();
+    assert.deepEqual((await backUp(client.accounts, file)).faults, []);
+    const copied = await openReadOnly(file);
+    const charges = await copied.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
+    await copied.close();
     const ids = new Set(charges.map((row) => textIn(row, "entry_id")));
     assert.deepEqual(
       known.filter((id) => !ids.has(id)),
@@ -51,11 +51,11 @@ test("a backup taken during charges is sound and holds every charge answered bef
   }
   load.isOver = true;
   await Promise.all(clients);
-  assert.throws(
+  await assert.rejects(
     () => backUp(client.accounts, join(folder, "copy-0.db")),
     /copy-0\.db already exists: expected a new path/,
   );
-  assert.throws(
+  await assert.rejects(
     () => backUp(join(folder, "none.db"), join(folder, "x.db")),
     /none\.db does not exist: expected an accounts file\.$/,
   );
@@ -66,39 +66,45 @@ test("a backup is restored while the service runs, and the service continues fro
   const copy = join(await temporaryFolder(t), "copy.db");
   const { accountId, keyId } = client.customer;
   const balance = () =>
-    inAccountsFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+    inAccountsFile(
+      client.accounts,
+      async (database) => (await getAccount(database, accountId, "2026-11")).balanceMicros,
+    );
   await client.get(path);
-  backUp(client.accounts, copy);
-  const balanceAtBackup = balance();
+  await backUp(client.accounts, copy);
+  const balanceAtBackup = await balance();
   await client.get(path);
   await client.get(path);
-  inAccountsFile(client.accounts, (database) =>
-    adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }),
+  await inAccountsFile(client.accounts, async (database) =>
+    adjustBalance(database, { accountId, micros: -1 - (await balance()), atMs: 0 }),
   );
   await eventually("the balance is spent", async () => (await client.get(path)).status === 402);
 
-  assert.throws(
+  await assert.rejects(
     () => restore(client.accounts, copy, restoreOptions),
     /Restoring .*copy\.db would discard 4 rows of .*: expected --discard to confirm\.$/,
   );
-  const { previousFile: before } = restore(client.accounts, copy, { ...restoreOptions, discard: true });
-  assert.equal(balance(), balanceAtBackup);
+  const { previousFile: before } = await restore(client.accounts, copy, { ...restoreOptions, discard: true });
+  assert.equal(await balance(), balanceAtBackup);
   await eventually("the balance is restored", async () => (await client.get(path)).status === 200);
-  assert.ok(balance() < balanceAtBackup);
-  const { faults, charges } = inAccountsFile(client.accounts, audit);
+  assert.ok((await balance()) < balanceAtBackup);
+  const { faults, charges } = await inAccountsFile(client.accounts, audit);
   assert.deepEqual([faults, charges], [[], 2]);
   assert.ok(before);
-  assert.equal(inAccountsFile(before, audit).charges, 3, "the replaced file is kept");
+  assert.equal((await inAccountsFile(before, audit)).charges, 3, "the replaced file is kept");
 
-  inAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
-  assert.throws(
+  await inAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
+  await assert.rejects(
     () => restore(client.accounts, copy, restoreOptions),
     /expected --discard/,
     "a revocation is undone only with --discard",
   );
-  inAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
-  restore(client.accounts, copy, { stamp: "again", discard: true });
-  assert.equal(inAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
+  await inAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  await restore(client.accounts, copy, { stamp: "again", discard: true });
+  assert.equal(
+    (await inAccountsFile(client.accounts, (database) => listKeys(database, accountId)))[0]?.revokedAtMs,
+    null,
+  );
 });
 
 test("every charge during a restore is in the saved file or in the restored one", async (t) => {
@@ -113,40 +119,40 @@ test("every charge during a restore is in the saved file or in the restored one"
     }
   });
   const kept = new Set<string>();
-  const keep = (file: string): void => {
-    const rows = inAccountsFile(file, (database) => database.all(sql`SELECT entry_id FROM entries`));
+  const keep = async (file: string): Promise<void> => {
+    const rows = await inAccountsFile(file, (database) => database.all(sql`SELECT entry_id FROM entries`));
     for (const row of rows) kept.add(textIn(row, "entry_id"));
   };
   for (let run = 0; run < extentOf(1, 3); run += 1) {
     const before = answered.length + 20;
     await eventually("20 more answers", async () => answered.length >= before, 30_000);
     const copy = join(folder, `copy-${run}.db`);
-    backUp(client.accounts, copy);
+    await backUp(client.accounts, copy);
     await eventually("20 more answers", async () => answered.length >= before + 20, 30_000);
     // Another process, so that the service charges meanwhile.
     const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", client.accounts]);
     assert.equal(restored.code, 0, restored.err);
-    keep(/saved as (.*)$/m.exec(restored.err)?.[1] ?? "");
+    await keep(/saved as (.*)$/m.exec(restored.err)?.[1] ?? "");
     await eventually("20 more answers", async () => answered.length >= before + 40, 30_000);
   }
   load.isOver = true;
   await Promise.all(clients);
-  keep(client.accounts);
+  await keep(client.accounts);
   const lost = answered.filter((id) => !kept.has(id));
   assert.deepEqual(lost, [], `${lost.length} of ${answered.length} charges are in neither file`);
-  assert.deepEqual(inAccountsFile(client.accounts, audit).faults, []);
+  assert.deepEqual((await inAccountsFile(client.accounts, audit)).faults, []);
 });
 
 test("restoring a backup over a damaged file keeps the damaged file", async (t) => {
   const file = await temporaryAccountsFile(t);
-  for (let account = 0; account < 40; account += 1) createCustomer(file);
+  for (let account = 0; account < 40; account += 1) await createCustomer(file);
   const copy = join(await temporaryFolder(t), "copy.db");
-  backUp(file, copy);
+  await backUp(file, copy);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
-  const { previousFile: before, audit: found } = restore(file, copy, restoreOptions);
+  const { previousFile: before, audit: found } = await restore(file, copy, restoreOptions);
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
-  assert.deepEqual(inAccountsFile(file, audit), found);
+  assert.deepEqual(await inAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
 });
 
@@ -155,60 +161,60 @@ test("a restore ends sessions, links and tokens, and ignores the write-ahead log
   const folder = await temporaryFolder(t);
   const copy = join(folder, "copy.db");
   const moved = join(folder, "moved.db");
-  const { accountId, keyId } = createCustomer(file);
+  const { accountId, keyId } = await createCustomer(file);
   const sha256 = "0".repeat(64);
   const later = Date.now() + 1e9;
   const states = ["Client", "RefreshToken"].map((kind) => ({ kind, sha256, keyId, expiresAtMs: later, content: "{}" }));
-  inAccountsFile(file, (database) => {
-    for (const state of states) saveState(database, state);
-    database.run(sql`INSERT INTO sessions VALUES (${sha256}, ${accountId}, ${keyId}, 1, 1)`);
-    database.run(sql`INSERT INTO one_time_links VALUES (${sha256}, ${accountId}, 'sign_in', ${later})`);
+  await inAccountsFile(file, async (database) => {
+    for (const state of states) await saveState(database, state);
+    await database.run(sql`INSERT INTO sessions VALUES (${sha256}, ${accountId}, ${keyId}, 1, 1)`);
+    await database.run(sql`INSERT INTO one_time_links VALUES (${sha256}, ${accountId}, 'sign_in', ${later})`);
   });
-  backUp(file, copy);
-  const killed = openAccountsFile(file, { busyMs: 1000 });
+  await backUp(file, copy);
+  const killed = await openAccountsFile(file, { busyMs: 1000 });
   t.after(() => killed.close());
-  adjustBalance(killed, { accountId, micros: -1, atMs: 0 });
-  const remaining = (): unknown =>
-    inAccountsFile(file, (database) => {
+  await adjustBalance(killed, { accountId, micros: -1, atMs: 0 });
+  const remaining = (): Promise<unknown> =>
+    inAccountsFile(file, async (database) => {
       const rows = sql`SELECT kind FROM oauth_state UNION ALL SELECT sha256 FROM sessions UNION ALL SELECT sha256 FROM one_time_links`;
-      return database.all(rows).map((row) => textIn(row, "kind"));
+      return (await database.all(rows)).map((row) => textIn(row, "kind"));
     });
   renameSync(file, moved);
-  const { audit: found } = restore(file, copy, restoreOptions);
-  assert.deepEqual([found.faults, inAccountsFile(file, audit)], [[], found]);
-  assert.equal(found.entries, inAccountsFile(copy, audit).entries);
-  assert.deepEqual(remaining(), ["Client"], "no file");
-  restore(file, copy, { stamp: "again", discard: true });
-  assert.deepEqual(remaining(), ["Client"], "a readable file");
+  const { audit: found } = await restore(file, copy, restoreOptions);
+  assert.deepEqual([found.faults, await inAccountsFile(file, audit)], [[], found]);
+  assert.equal(found.entries, (await inAccountsFile(copy, audit)).entries);
+  assert.deepEqual(await remaining(), ["Client"], "no file");
+  await restore(file, copy, { stamp: "again", discard: true });
+  assert.deepEqual(await remaining(), ["Client"], "a readable file");
 });
 
 test("a backup from before a change of prices is restored with the present prices", async (t) => {
   const ledger = await createLedger(t);
-  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+  await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
   const copy = join(await temporaryFolder(t), "copy.db");
-  backUp(ledger.path, copy);
-  inAccountsFile(copy, (database) => database.run(sql`UPDATE prices SET pricing_version = 'former'`));
-  restore(ledger.path, copy, { ...restoreOptions, discard: true });
-  assert.equal(postCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
-  assert.equal(ledger.balance(), 2_000);
+  await backUp(ledger.path, copy);
+  await inAccountsFile(copy, (database) => database.run(sql`UPDATE prices SET pricing_version = 'former'`));
+  await restore(ledger.path, copy, { ...restoreOptions, discard: true });
+  assert.equal(await postPlainCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(await ledger.balance(), 2_000);
 });
 
 test("a backup is restored where no file exists; a file that is not a sound backup is refused", async (t) => {
   const file = await temporaryAccountsFile(t);
-  createCustomer(file);
+  await createCustomer(file);
   const folder = await temporaryFolder(t);
   const [copy, fresh, text] = ["copy.db", "fresh.db", "text.db"].map((name) => join(folder, name));
   assert.ok(copy && fresh && text);
-  backUp(file, copy);
-  const { previousFile: before } = restore(fresh, copy, restoreOptions);
+  await backUp(file, copy);
+  const { previousFile: before } = await restore(fresh, copy, restoreOptions);
   assert.equal(before, undefined);
-  assert.equal(inAccountsFile(fresh, audit).accounts, 1);
+  assert.equal((await inAccountsFile(fresh, audit)).accounts, 1);
   writeFileSync(text, "nothing".repeat(1000));
-  assert.throws(() => restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
-  inAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
-  assert.throws(
+  await assert.rejects(() => restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
+  await inAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
+  await assert.rejects(
     () => restore(fresh, copy, restoreOptions),
     /copy\.db fails its audit: Balance differs from the sum of its entries/,
   );
-  assert.deepEqual(inAccountsFile(fresh, audit).faults, []);
+  assert.deepEqual((await inAccountsFile(fresh, audit)).faults, []);
 });

@@ -12,7 +12,7 @@ import {
   redactKeys,
 } from "../../src/accounts/keys/api-key.ts";
 import { KeyCache } from "../../src/accounts/keys/key-cache.ts";
-import { createKey, findActiveKeys, listKeys, revokeKey, scopes } from "../../src/accounts/keys/keys.ts";
+import { createKey, findActiveKey, listKeys, revokeKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
@@ -74,33 +74,39 @@ test("secrets are compared in constant time", () => {
 
 test("the accounts file holds no secret, and a revoked key is not found", async () => {
   const path = await temporaryAccountsFile(fileScope);
-  const { accountId, keyId } = createCustomer(path);
-  const other = inAccountsFile(path, (database) => createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }));
+  const { accountId, keyId } = await createCustomer(path);
+  const other = await inAccountsFile(path, (database) =>
+    createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }),
+  );
   const secret = parseApiKey(other.key)?.secret ?? "";
-  inAccountsFile(path, (database) => {
+  await inAccountsFile(path, async (database) => {
     const bytes = ["", "-wal", "-shm"].map((part) => readFileSync(`${path}${part}`, "latin1")).join("");
     assert.ok(!bytes.includes(secret));
     assert.ok(bytes.includes(other.keyId), "the search finds text that the file has");
-    const activeKeys = (): readonly (readonly [string, readonly string[]])[] =>
-      [...findActiveKeys(database, [keyId, other.keyId, "0000000000000000"], "2026-11").values()]
-        .map(({ key, account }) => [account.accountId, key.scopes] as const)
-        .sort((a, b) => a[1].length - b[1].length);
-    assert.deepEqual(activeKeys(), [
+    const activeKeys = async (): Promise<readonly unknown[]> => {
+      const ids = [other.keyId, keyId, "0000000000000000"];
+      const found = await Promise.all(ids.map((id) => findActiveKey(database, id, "2026-11")));
+      return found
+        .flatMap((active) => active ?? [])
+        .map(({ key, account }) => [account.accountId, key.scopes])
+        .sort((a, b) => String(a[1]).length - String(b[1]).length);
+    };
+    assert.deepEqual(await activeKeys(), [
       [accountId, ["usage.read"]],
       [accountId, scopes],
     ]);
-    revokeKey(database, other.keyId, 77);
-    revokeKey(database, other.keyId, 99);
-    assert.deepEqual(activeKeys(), [[accountId, scopes]]);
+    await revokeKey(database, other.keyId, 77);
+    await revokeKey(database, other.keyId, 99);
+    assert.deepEqual(await activeKeys(), [[accountId, scopes]]);
     assert.deepEqual(
-      listKeys(database, accountId).map((key) => [key.keyId, key.revokedAtMs]),
+      (await listKeys(database, accountId)).map((key) => [key.keyId, key.revokedAtMs]),
       [
         [other.keyId, 77],
         [keyId, null],
       ],
     );
-    assert.throws(() => revokeKey(database, "0000000000000000", 1), /Unknown key 0000000000000000: /);
-    assert.throws(
+    await assert.rejects(() => revokeKey(database, "0000000000000000", 1), /Unknown key 0000000000000000: /);
+    await assert.rejects(
       () => createKey(database, { accountId: "acct_none", scopes: [], atMs: 1 }),
       /Unknown account acct_none: /,
     );
@@ -123,13 +129,13 @@ test("a text that looks like a key is redacted, in any case, percent-encoded or 
 
 test("a cached key is used for 0.9 s, and read again before a later use", async (t) => {
   const path = await temporaryAccountsFile(t);
-  const { key, keyId } = createCustomer(path);
+  const { key, keyId } = await createCustomer(path);
   let nowMs = 1_000_000;
   const accounts = await Accounts.open(path, { clock: { ...systemClock, monotonicMs: () => nowMs } });
   onScopeEnd(t, () => accounts.close());
   const identify = async () => accounts.identify(key, "192.0.2.1");
   await identify();
-  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+  await inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
   nowMs += 300;
   await identify();
   nowMs += 601;
@@ -138,8 +144,8 @@ test("a cached key is used for 0.9 s, and read again before a later use", async 
 
 test("while 1024 look-ups are in progress a cached key is read again, and another one is refused", async (t) => {
   const path = await temporaryAccountsFile(t);
-  const { keyId } = createCustomer(path);
-  const [found] = inAccountsFile(path, (database) => [...findActiveKeys(database, [keyId], "2026-11").values()]);
+  const { keyId } = await createCustomer(path);
+  const found = await inAccountsFile(path, (database) => findActiveKey(database, keyId, "2026-11"));
   assert.ok(found);
   let nowMs = 1_000_000;
   const cache = new KeyCache(
@@ -157,8 +163,8 @@ test("while 1024 look-ups are in progress a cached key is read again, and anothe
 
 test("the holds of a running request and the keys in use outlast any number of other keys", async (t) => {
   const path = await temporaryAccountsFile(t);
-  const { keyId, accountId } = createCustomer(path);
-  const [found] = inAccountsFile(path, (database) => [...findActiveKeys(database, [keyId], "2026-11").values()]);
+  const { keyId, accountId } = await createCustomer(path);
+  const found = await inAccountsFile(path, (database) => findActiveKey(database, keyId, "2026-11"));
   assert.ok(found);
   const cache = new KeyCache(
     async (id) => ({

@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { simulatePowerLosses } from "../ledger/power/power-loss.ts";
+import { record } from "../ledger/power/recording.ts";
 import { killServices } from "../ledger/service-kills.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { crashKinds, crashReplicas } from "../support/campaigns/replica-crashes.ts";
@@ -11,7 +13,7 @@ import { upgradeInTurn } from "../support/campaigns/rolling-upgrade.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { skipWithoutNginx } from "../support/http/nginx.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { skipWithoutPostgres } from "../support/postgres.ts";
 
 const kills = { SQLite: extentOf(1, 5), PostgreSQL: extentOf(1, 5) } as const;
@@ -26,6 +28,16 @@ testOnBothEngines(
     assert.ok(complete > 20 * kills[engine], `${complete} answers`);
   },
 );
+
+test("a loss of power takes the charges of 100 ms at most, and leaves a sound file", {
+  skip: skipInShortRun,
+}, async (t) => {
+  const { lake } = await createLake(t);
+  const recording = await record(t, { lake, chargeFlush: "interval", answers: 400, clients: 4 });
+  const { broken, first, answers } = await simulatePowerLosses(await temporaryFolder(t), recording, new Chance(1), 60);
+  assert.deepEqual([broken, first], [0, undefined]);
+  assert.ok(answers > 1000, `${answers} answers before the losses`);
+});
 
 test("replicas behind nginx charge each answer exactly once when they, PostgreSQL or the follower are killed or hang", {
   skip: skipInShortRun || skipWithoutPostgres || skipWithoutNginx,

@@ -10,6 +10,6 @@ const sequences = { SQLite: extentOf(20, 50), PostgreSQL: extentOf(2, 50) } as c
 testOnBothEngines("random sequences of 100 operations match a model that recounts every entry", async (t, engine) => {
   let charges = 0;
   for (let seed = 1; seed <= sequences[engine]; seed += 1)
-    charges += runRandomOperations(await unusedLocation(t, engine), new Chance(seed), 100);
+    charges += await runRandomOperations(await unusedLocation(t, engine), new Chance(seed), 100);
   assert.ok(charges > 20 * sequences[engine], `${charges} charges`);
 });

@@ -7,7 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { accountTables } from "../../src/accounts/storage/account-tables.ts";
 import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
@@ -22,7 +23,7 @@ import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/ac
 import { carquet, eventually } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -48,15 +49,9 @@ async function pay(accounts: Accounts, key: string, chargeId: string = randomUUI
   }
 }
 
-const chargesIn = (location: string): readonly string[] =>
-  inAccountsFile(location, (database) =>
-    database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
-  );
-
-/** Waits for the transaction of another connection: that of a charge is then the next one. */
-const usesAreRecorded = (location: string): Promise<void> =>
-  eventually("the use of the key is recorded", async () =>
-    inAccountsFile(location, (database) => database.all(sql`SELECT key_id FROM key_uses`).length > 0),
+const chargesIn = (location: string): Promise<readonly string[]> =>
+  inAccountsFile(location, async (database) =>
+    (await database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`)).map((row) => textIn(row, "entry_id")),
   );
 
 stopServerAtEnd();
@@ -88,81 +83,94 @@ const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp]
 describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   test("refuses the same input as the accounts file", async (t) => {
     const ledger = await createLedger(t, "PostgreSQL");
-    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
-    postCharge(ledger.database, searchCharge(ledger, "c1"));
-    for (const [what, statement, says] of tampering) assert.throws(() => ledger.database.run(statement), says, what);
-    assert.equal(ledger.balance(), 2_000);
-    assert.deepEqual(audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
-    ledger.database.run(sql`UPDATE usage_days SET requests = requests + 1`);
-    assert.match(audit(ledger.database).faults[0] ?? "", /^Daily usage differs from the sum of its charges: acct_/);
+    await addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    await postPlainCharge(ledger.database, searchCharge(ledger, "c1"));
+    for (const [what, statement, says] of tampering)
+      await assert.rejects(() => ledger.database.run(statement), says, what);
+    assert.equal(await ledger.balance(), 2_000);
+    assert.deepEqual(await audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
+    await ledger.database.run(sql`UPDATE usage_days SET requests = requests + 1`);
+    assert.match(
+      (await audit(ledger.database)).faults[0] ?? "",
+      /^Daily usage differs from the sum of its charges: acct_/,
+    );
   });
 
-  test("a queued statement that fails fails its transaction or savepoint, and nothing else", async (t) => {
-    const { database } = await createLedger(t, "PostgreSQL");
-    const review = (day: string): Sql => sql`INSERT INTO reviewed_days VALUES (${day})`;
-    const queue = (days: readonly string[]): void => {
-      for (const day of days) database.queue(review(day));
-    };
-    const many = Array.from({ length: 20 }, (_, index) => `day ${index + 10}`);
-    database.transaction(() => queue(many));
-    assert.throws(() => database.transaction(() => queue(["lost", "day 10"])), /duplicate key/);
-    assert.throws(() => database.transaction(() => [queue(["day 10"]), database.all(sql`SELECT 1`)]), /duplicate key/);
-    database.transaction(() => {
-      queue(["kept"]);
-      assert.throws(() => database.transaction(() => queue(["lost", "day 10"])), /duplicate key/);
-    });
-    assert.throws(() => database.queue(review("lost")), /outside of a transaction/);
-    const days = database.all(sql`SELECT day FROM reviewed_days ORDER BY day`).map((row) => row.day);
-    assert.deepEqual(days, [...many, "kept"]);
-  });
-
-  for (const [moment, outcome] of [
-    ["after the commit", "charged"],
-    ["before the commit", "metering_unavailable"],
-  ] as const satisfies readonly (readonly [LossMoment, string])[])
-    test(`a charge whose connection is lost ${moment} is ${outcome}, once`, async (t) => {
+  for (const moment of ["before the commit", "after the commit"] as const satisfies readonly LossMoment[])
+    test(`a charge whose connection is lost ${moment} is posted again, and charged once`, async (t) => {
       const server = await PostgresServer.start(t);
       const proxy = await PostgresProxy.start(t, server.folder);
-      const direct = emptySchemaOn(server);
-      const location = direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`);
-      const accounts = await openService(t, location);
-      const { key } = createCustomer(direct, { usd: "1" });
+      const direct = await emptySchemaOn(server);
+      const accounts = await openService(t, direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`));
+      const { key } = await createCustomer(direct, { usd: "1" });
       assert.equal(await pay(accounts, key, "first"), "charged");
-      await usesAreRecorded(direct);
-      proxy.loseNext(moment);
-      assert.equal(await pay(accounts, key, "second"), outcome);
-      await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
-      const expected = outcome === "charged" ? ["first", "second", "third"] : ["first", "third"];
-      assert.deepEqual(chargesIn(direct), expected);
+      proxy.loseNext(moment, "second");
+      assert.equal(await pay(accounts, key, "second"), "charged");
+      assert.equal(await pay(accounts, key, "third"), "charged");
+      assert.deepEqual(await chargesIn(direct), ["first", "second", "third"]);
     });
 
-  test("a charge whose outcome is unknown for 5 s is refused, and refunded when it is known", {
+  test("a charge whose outcome stays unknown is refused, and reported with its account, amount and reference", {
     skip: skipInShortRun,
   }, async (t) => {
     const server = await PostgresServer.start(t);
     const proxy = await PostgresProxy.start(t, server.folder);
-    const direct = emptySchemaOn(server);
-    const accounts = await openService(t, direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`));
-    const { key, accountId } = createCustomer(direct, { usd: "1" });
+    const direct = await emptySchemaOn(server);
+    const undecided: object[] = [];
+    const accounts = await Accounts.open(direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`), {
+      clock: systemClock,
+      onUndecided: (charge) => undecided.push(adjustmentOf(charge)),
+    });
+    onScopeEnd(t, () => accounts.close());
+    const { key, accountId } = await createCustomer(direct, { usd: "1" });
     assert.equal(await pay(accounts, key, "first"), "charged");
-    await usesAreRecorded(direct);
-    proxy.loseNext("after the commit", true);
+    proxy.loseNext("after the commit", "second", true);
     assert.equal(await pay(accounts, key, "second"), "metering_unavailable");
-    assert.deepEqual(chargesIn(direct), ["first", "second"]);
+    assert.deepEqual(undecided, [{ account: accountId, usd: "0.002", reference: "refund_second" }]);
     proxy.accept();
-    const references = (): readonly unknown[] =>
-      inAccountsFile(direct, (database) => listEntries(database, accountId).map(({ reference }) => reference));
-    await eventually("refunded", async () => references().includes("refund_second"));
     await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
-    assert.deepEqual(inAccountsFile(direct, audit).faults, []);
+    assert.deepEqual((await inAccountsFile(direct, audit)).faults, []);
+  });
+
+  test("clients of two replicas have the limits of one, of their account, in the database", async (t) => {
+    const location = await temporaryAccounts(t, "PostgreSQL");
+    const { key } = await createCustomer(location, { tier: 1, override: null });
+    const replicas = [await openService(t, location), await openService(t, location)];
+    const identities = await Promise.all(replicas.map((replica) => replica.identify(key, "192.0.2.1")));
+    const count = async (index: number): Promise<string> => {
+      const replica = replicas[index % 2];
+      const identity = identities[index % 2];
+      assert.ok(replica && identity);
+      return replica.countRequest(identity).then(
+        () => "counted",
+        (thrown: unknown) => (thrown instanceof Refusal ? thrown.code : String(thrown)),
+      );
+    };
+    const outcomes = await Promise.all(Array.from({ length: 60 }, (_, index) => count(index)));
+    assert.equal(outcomes.filter((outcome) => outcome === "counted").length, 20);
+    assert.equal(outcomes.filter((outcome) => outcome === "rate_limit_exceeded").length, 40);
+    for (const [index, replica] of replicas.entries()) {
+      const identity = identities[index];
+      assert.ok(identity);
+      await assert.rejects(replica.countRequest(identity), (thrown: unknown) => {
+        assert.ok(thrown instanceof Refusal && thrown.code === "rate_limit_exceeded");
+        const { retryAfterSeconds = 0 } = thrown;
+        assert.ok(retryAfterSeconds >= 1 && retryAfterSeconds <= 11);
+        return true;
+      });
+      assert.deepEqual(replica.limits(identity).remaining, { per10s: 0, per60s: 40 });
+    }
+    await replicas[0]?.countUncharged(identities[0] ?? assert.fail(), 50);
+    assert.equal(await count(1), "rate_limit_exceeded");
+    assert.equal(replicas[1]?.limits(identities[1] ?? assert.fail()).remaining.per60s, 0);
   });
 
   test("commands and revocations reach every replica within a second, and a stopped server is reported", async (t) => {
     const server = await PostgresServer.start(t);
-    const location = emptySchemaOn(server);
+    const location = await emptySchemaOn(server);
     const changes: boolean[] = [];
     const replicas = [await openService(t, location, changes), await openService(t, location)];
-    const { key, keyId } = createCustomer(location, { usd: "1" });
+    const { key, keyId } = await createCustomer(location, { usd: "1" });
     for (const replica of replicas) assert.equal(await pay(replica, key), "charged");
     await server.crash();
     for (const replica of replicas)
@@ -171,47 +179,47 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     for (const replica of replicas)
       await eventually("available", async () => (await pay(replica, key)) === "charged", 10_000);
     assert.deepEqual(changes, [true, false]);
-    inAccountsFile(location, (database) => revokeKey(database, keyId, 1));
+    await inAccountsFile(location, (database) => revokeKey(database, keyId, 1));
     await pause(1000);
     for (const replica of replicas) assert.equal(await pay(replica, key), "invalid_api_key");
-    assert.deepEqual(inAccountsFile(location, audit).faults, []);
+    assert.deepEqual((await inAccountsFile(location, audit)).faults, []);
   });
 
   test("accounts are copied from a file to PostgreSQL and back, and go on there", async (t) => {
     const source = await createLedger(t);
     const folder = await temporaryFolder(t);
-    addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
-    for (const id of ["c1", "c2"]) postCharge(source.database, searchCharge(source, id));
-    const location = emptySchemaOn(await PostgresServer.start(t));
+    await addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
+    for (const id of ["c1", "c2"]) await postPlainCharge(source.database, searchCharge(source, id));
+    const location = await emptySchemaOn(await PostgresServer.start(t));
     const expected = { faults: [], accounts: 1, entries: 3, charges: 2 };
-    assert.deepEqual(copyAccounts(source.path, location), expected);
-    assert.throws(
+    assert.deepEqual(await copyAccounts(source.path, location), expected);
+    await assert.rejects(
       () => copyAccounts(source.path, location),
       /already has accounts: expected a database without accounts/,
     );
-    inAccountsFile(location, (database) => postCharge(database, searchCharge(source, "c3")));
+    await inAccountsFile(location, (database) => postPlainCharge(database, searchCharge(source, "c3")));
     const back = join(folder, "back.db");
     const { code, out, err } = await carquet(["ledger", "copy", location, back, "--json"]);
     assert.equal(code, 0, err);
     assert.deepEqual(JSON.parse(out), { file: back, accounts: 1, entries: 4, charges: 3, faults: 0 });
-    inAccountsFile(back, (database) => {
-      postCharge(database, searchCharge(source, "c4"));
-      assert.equal(database.one(sql`SELECT max(entry) AS entry FROM entries`)?.entry, 5);
+    await inAccountsFile(back, async (database) => {
+      await postPlainCharge(database, searchCharge(source, "c4"));
+      assert.equal((await database.one(sql`SELECT max(entry) AS entry FROM entries`))?.entry, 5);
     });
-    inAccountsFile(location, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
-    assert.throws(() => copyAccounts(location, join(folder, "x.db")), /fails its audit: Balance differs/);
+    await inAccountsFile(location, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
+    await assert.rejects(() => copyAccounts(location, join(folder, "x.db")), /fails its audit: Balance differs/);
   });
 
   test("the tables of both engines have the same columns, which a copy knows", async (t) => {
     const expected = accountTables.flatMap(({ name, columns }) =>
       Object.keys(columns).map((column) => `${name}.${column}`),
     );
-    const file = openAccountsFile(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });
-    const inFile = file.all(sql`
+    const file = await openAccountsFile(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });
+    const inFile = await file.all(sql`
       SELECT tables.name || '.' || columns.name AS name
       FROM   sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`);
-    file.close();
-    const inPostgres = inAccountsFile(await temporaryAccounts(t, "PostgreSQL"), (database) =>
+    await file.close();
+    const inPostgres = await inAccountsFile(await temporaryAccounts(t, "PostgreSQL"), (database) =>
       database.all(sql`
         SELECT table_name || '.' || column_name AS name FROM information_schema.columns
         WHERE  table_schema = current_schema() AND table_name NOT LIKE 'carquet%'`),
@@ -223,37 +231,41 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   test("a database without accounts is refused, and so are copies of PostgreSQL as a file", async (t) => {
     const { path } = await createLedger(t, "PostgreSQL");
     const empty = path.replace(/test_\d+/, "none");
-    assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);
-    assert.throws(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);
-    assert.throws(() => restore(path, "copy.db", { stamp: "x", discard: false }), /Not a file: .*pg_dump/);
+    await assert.rejects(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);
+    await assert.rejects(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);
+    await assert.rejects(() => restore(path, "copy.db", { stamp: "x", discard: false }), /Not a file: .*pg_dump/);
   });
 
   test("a transaction that hangs holds up no charge", async (t) => {
     const { database, path, accountId, ...ledger } = await createLedger(t, "PostgreSQL");
-    addCredit(database, { ...paidCredit, accountId, micros: 100_000 });
-    const hanging = openAccounts(path, { busyMs: 1000, idleMs: 300 });
+    await addCredit(database, { ...paidCredit, accountId, micros: 100_000 });
+    const hanging = await openAccounts(path, { busyMs: 1000, idleMs: 300 });
     onScopeEnd(t, async () => hanging.close());
-    const hang = (): void =>
-      hanging.transaction(() => {
-        hanging.run(sql`SELECT account_id FROM accounts WHERE account_id = ${accountId} FOR UPDATE`);
-        assert.equal(postCharge(database, searchCharge({ accountId, ...ledger, database, path }, "c1")), undefined);
+    const hang = (): Promise<void> =>
+      hanging.transaction(async (transaction) => {
+        await transaction.run(sql`SELECT account_id FROM accounts WHERE account_id = ${accountId} FOR UPDATE`);
+        assert.equal(
+          await postPlainCharge(database, searchCharge({ accountId, ...ledger, database, path }, "c1")),
+          undefined,
+        );
       });
-    assert.throws(hang, /idle-in-transaction timeout|[Cc]onnection/);
-    assert.equal(hanging.one(sql`SELECT count(*) AS n FROM entries`)?.n, 2);
+    await assert.rejects(hang, /idle-in-transaction timeout|[Cc]onnection/);
+    assert.equal((await hanging.one(sql`SELECT count(*) AS n FROM entries`))?.n, 2);
   });
 
   test("transactions that deadlock are run again", async (t) => {
     const { database, path, accountId } = await createLedger(t, "PostgreSQL");
-    const other = openAccounts(path, { busyMs: 5000 });
+    const other = await openAccounts(path, { busyMs: 5000 });
     onScopeEnd(t, async () => other.close());
     let attempts = 0;
-    database.transaction(() => {
+    await database.transaction(async (database) => {
       attempts += 1;
-      if (attempts === 1) database.run(sql`DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$`);
-      adjustBalance(database, { accountId, micros: 5, atMs: 0 });
+      if (attempts === 1)
+        await database.run(sql`DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$`);
+      await adjustBalance(database, { accountId, micros: 5, atMs: 0 });
     });
     assert.equal(attempts, 2);
-    assert.equal(inAccountsFile(path, audit).entries, 1);
+    assert.equal((await inAccountsFile(path, audit)).entries, 1);
   });
 
   test("a server that cannot be reached is reported without the password of its URL", async () => {

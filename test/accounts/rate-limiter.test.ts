@@ -3,10 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FailedAuthentications, SignInLimits } from "../../src/accounts/policy/failed-authentications.ts";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
-import { shareOf } from "../../src/accounts/policy/replica.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { clientNetwork } from "../../src/base/client-network.ts";
-import { replicaParser } from "../../src/cli/option-parsers.ts";
 import { Chance } from "../support/chance.ts";
 
 /** A rate limiter whose clock the test moves. */
@@ -30,7 +28,7 @@ for (const tier of tiers) {
       windowSeconds: isLong ? 60 : 10,
       retryAfterSeconds: isLong ? 60 : 10,
     });
-    assert.deepEqual(rates.limited, [{ accountId: "a", refusals: 1, agoMs: 0 }]);
+    assert.deepEqual(rates.refusals.latest, [{ accountId: "a", refusals: 1, agoMs: 0 }]);
     assert.equal(rates.take("another", limits), undefined);
     let granted = burst;
     for (const start = clocked.ms; clocked.ms < start + 60_000; clocked.ms += 50)
@@ -163,19 +161,4 @@ test("the network of a client is its IPv4 address, or the /64 prefix of its IPv6
       "fe80:0:0:0::/64",
     ],
   );
-});
-
-test("the shares of all replicas add up to the limit", () => {
-  for (const limit of [0, 1, 3, 20, 500, 3001])
-    for (const count of [1, 2, 3, 7]) {
-      const shares = Array.from({ length: count }, (_, index) => shareOf(limit, { number: index + 1, count }));
-      assert.equal(
-        shares.reduce((sum, share) => sum + share, 0),
-        limit,
-      );
-      assert.ok(Math.max(...shares) - Math.min(...shares) <= 1);
-    }
-  assert.deepEqual(replicaParser("2/4"), { number: 2, count: 4 });
-  for (const invalid of ["", "2", "0/2", "3/2", "1/0", "1/2/3", "a/b"])
-    assert.throws(() => replicaParser(invalid), /Expected a replica and their count, such as 2\/4\./);
 });

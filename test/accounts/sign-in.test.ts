@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
-import { applyChange } from "../../src/accounts/administration/changes.ts";
-import { dayOf } from "../../src/accounts/clock.ts";
+import { applyChange, reviewDaily } from "../../src/accounts/administration/changes.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
@@ -19,7 +18,6 @@ import {
   touchSession,
 } from "../../src/accounts/sign-in/sign-in-tables.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
-import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { sql } from "../../src/db/sql.ts";
 import { inAccountsFile, testOnBothEngines } from "../support/accounts.ts";
@@ -48,18 +46,18 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const sha256 = secretHash(newSecret());
-    insertSession(database, { accountId, sha256, atMs });
-    const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
-    assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
-    for (let ms = 0; ms < 30 * msPerDay; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
-    assert.deepEqual([isOpen(30 * msPerDay - 1), isOpen(30 * msPerDay)], [true, false]);
-    purgeSessions(database, atMs + 30 * msPerDay);
-    assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
-    insertSession(database, { accountId, sha256, atMs });
-    const { keyId } = findSession(database, sha256, atMs) ?? {};
+    await insertSession(database, { accountId, sha256, atMs });
+    const isOpen = async (ms: number): Promise<boolean> => (await findSession(database, sha256, atMs + ms)) !== null;
+    assert.deepEqual([await isOpen(12 * hourMs - 1), await isOpen(12 * hourMs)], [true, false]);
+    for (let ms = 0; ms < 30 * msPerDay; ms += 11 * hourMs) await touchSession(database, sha256, atMs + ms);
+    assert.deepEqual([await isOpen(30 * msPerDay - 1), await isOpen(30 * msPerDay)], [true, false]);
+    await purgeSessions(database, atMs + 30 * msPerDay);
+    assert.deepEqual(await database.all(sql`SELECT * FROM sessions`), []);
+    await insertSession(database, { accountId, sha256, atMs });
+    const { keyId } = (await findSession(database, sha256, atMs)) ?? {};
     assert.ok(keyId);
-    revokeKey(database, keyId, atMs);
-    assert.ok(!isOpen(0));
+    await revokeKey(database, keyId, atMs);
+    assert.ok(!(await isOpen(0)));
   },
 );
 
@@ -67,18 +65,21 @@ testOnBothEngines(
   "a one-time link works once, until it expires, and until a newer one of its kind or a new password",
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
-    const use = (secret: string, ms = 0): boolean =>
-      consumeLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
-    const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
-    const replaced = create();
-    const secret = create();
-    assert.deepEqual([use(replaced), use(secret, 7 * msPerDay - 1), use(secret)], [false, true, false]);
-    assert.equal(use(create(), 7 * msPerDay), false);
-    const earlier = create();
-    const signIn = createLink(database, { accountId, kind: "sign_in", atMs });
-    setPassword(database, { accountId, hash: "x" }, atMs);
-    assert.equal(use(earlier), false, "a new password ends it");
-    assert.equal(consumeLink(database, secretHash(signIn), "sign_in", atMs), null);
+    const use = async (secret: string, ms = 0): Promise<boolean> =>
+      (await consumeLink(database, secretHash(secret), "invitation", atMs + ms)) !== null;
+    const create = (): Promise<string> => createLink(database, { accountId, kind: "invitation", atMs });
+    const replaced = await create();
+    const secret = await create();
+    assert.deepEqual(
+      [await use(replaced), await use(secret, 7 * msPerDay - 1), await use(secret)],
+      [false, true, false],
+    );
+    assert.equal(await use(await create(), 7 * msPerDay), false);
+    const earlier = await create();
+    const signIn = await createLink(database, { accountId, kind: "sign_in", atMs });
+    await setPassword(database, { accountId, hash: "x" }, atMs);
+    assert.equal(await use(earlier), false, "a new password ends it");
+    assert.equal(await consumeLink(database, secretHash(signIn), "sign_in", atMs), null);
   },
 );
 
@@ -86,13 +87,17 @@ testOnBothEngines(
   "an email address names an account only if no other account with a password has it",
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
-    const found = (name: string): string | undefined => findCredentials(database, name)?.accountId;
-    assert.equal(found("a@b.example"), undefined);
-    setPassword(database, { accountId, hash: "x" }, atMs);
-    const other = createAccount(database, { email: "A@B.example", tier: 1, atMs });
-    assert.deepEqual([found("a@B.example"), found(accountId)], [accountId, accountId]);
-    setPassword(database, { accountId: other, hash: "y" }, atMs);
-    assert.deepEqual([found("a@b.example"), found(accountId), found(other)], [undefined, accountId, other]);
+    const found = async (name: string): Promise<string | undefined> =>
+      (await findCredentials(database, name))?.accountId;
+    assert.equal(await found("a@b.example"), undefined);
+    await setPassword(database, { accountId, hash: "x" }, atMs);
+    const other = await createAccount(database, { email: "A@B.example", tier: 1, atMs });
+    assert.deepEqual([await found("a@B.example"), await found(accountId)], [accountId, accountId]);
+    await setPassword(database, { accountId: other, hash: "y" }, atMs);
+    assert.deepEqual(
+      [await found("a@b.example"), await found(accountId), await found(other)],
+      [undefined, accountId, other],
+    );
   },
 );
 
@@ -100,49 +105,51 @@ testOnBothEngines(
   "a search finds accounts by a part of their address or id, oldest first, in pages",
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
-    const ids = [5, 9, 6, 7, 7, 7, 7].map((ms, n) =>
-      createAccount(database, { email: `Fleet${n}@cars.example`, tier: 1, atMs: atMs + ms }),
+    const ids = await Promise.all(
+      [5, 9, 6, 7, 7, 7, 7].map((ms, n) =>
+        createAccount(database, { email: `Fleet${n}@cars.example`, tier: 1, atMs: atMs + ms }),
+      ),
     );
     const [fifth = "", ninth = "", sixth = "", ...equal] = ids;
     const ordered = [fifth, sixth, ...equal.sort(), ninth];
-    const found = (search: string, offset = 0, limit = 10): readonly [readonly string[], number] => {
-      const { accounts, total } = searchAccounts(database, { search, month: "2026-11", offset, limit });
+    const found = async (search: string, offset = 0, limit = 10): Promise<readonly [readonly string[], number]> => {
+      const { accounts, total } = await searchAccounts(database, { search, month: "2026-11", offset, limit });
       return [accounts.map((account) => account.accountId), total];
     };
-    assert.deepEqual(found(""), [[accountId, ...ordered], 8]);
-    assert.deepEqual(found("fleet"), [ordered, 7]);
-    assert.deepEqual(found("fleet", 1, 3), [ordered.slice(1, 4), 7]);
-    assert.deepEqual(found("FLEET1@"), [[ninth], 1]);
-    assert.deepEqual(found(ninth.slice(2)), [[ninth], 1]);
+    assert.deepEqual(await found(""), [[accountId, ...ordered], 8]);
+    assert.deepEqual(await found("fleet"), [ordered, 7]);
+    assert.deepEqual(await found("fleet", 1, 3), [ordered.slice(1, 4), 7]);
+    assert.deepEqual(await found("FLEET1@"), [[ninth], 1]);
+    assert.deepEqual(await found(ninth.slice(2)), [[ninth], 1]);
   },
 );
 
 test("the last use of a key never goes back, and is no row that a restore discards", async (t) => {
   const { database, accountId, keyId, path } = await createLedger(t);
-  backUp(path, `${path}.copy`);
-  recordKeyUses(database, [
+  await backUp(path, `${path}.copy`);
+  await recordKeyUses(database, [
     [keyId, atMs + 5],
     ["0000000000000000", atMs],
   ]);
-  recordKeyUses(database, [[keyId, atMs]]);
+  await recordKeyUses(database, [[keyId, atMs]]);
   assert.deepEqual(
-    listKeys(database, accountId).map(({ lastUsedAtMs }) => lastUsedAtMs),
+    (await listKeys(database, accountId)).map(({ lastUsedAtMs }) => lastUsedAtMs),
     [atMs + 5],
   );
-  restore(path, `${path}.copy`, { stamp: "now", discard: false });
+  await restore(path, `${path}.copy`, { stamp: "now", discard: false });
 });
 
 test("a restore brings no session and no link back, and refuses to lose a password", async (t) => {
   const { database, accountId, path } = await createLedger(t);
-  insertSession(database, { accountId, sha256: secretHash("1"), atMs });
-  createLink(database, { accountId, kind: "sign_in", atMs });
-  backUp(path, `${path}.copy`);
-  setPassword(database, { accountId, hash: "x" }, atMs);
+  await insertSession(database, { accountId, sha256: secretHash("1"), atMs });
+  await createLink(database, { accountId, kind: "sign_in", atMs });
+  await backUp(path, `${path}.copy`);
+  await setPassword(database, { accountId, hash: "x" }, atMs);
   const restoring = (discard: boolean) => restore(path, `${path}.copy`, { stamp: "now", discard });
-  assert.throws(() => restoring(false), /would discard 1 row/);
-  restoring(true);
-  inAccountsFile(path, (restored) => {
-    assert.deepEqual(restored.all(sql`SELECT 1 FROM sessions UNION ALL SELECT 1 FROM one_time_links`), []);
+  await assert.rejects(() => restoring(false), /would discard 1 row/);
+  await restoring(true);
+  await inAccountsFile(path, async (restored) => {
+    assert.deepEqual(await restored.all(sql`SELECT 1 FROM sessions UNION ALL SELECT 1 FROM one_time_links`), []);
   });
 });
 
@@ -151,19 +158,21 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const author = { actor: "command line (joe)", atMs };
-    const { id: keyId } = applyChange(
+    const { id: keyId } = await applyChange(
       database,
       "keys create",
       { accountId, scopes: ["usage.read"], name: "sync" },
       author,
     );
-    applyChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
-    assert.throws(
+    await applyChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
+    await assert.rejects(
       () => applyChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author),
       /Unknown key/,
     );
-    assert.throws(() => applyChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
-    const records = listAuditRecords(database, { before: null, limit: 10 });
+    await assert.rejects(() =>
+      applyChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author),
+    );
+    const records = await listAuditRecords(database, { before: null, limit: 10 });
     assert.deepEqual(
       records.map(({ actor, action, details }) => [actor, action, details]),
       [
@@ -171,27 +180,27 @@ testOnBothEngines(
         ["command line (joe)", "keys create", `${keyId}, usage.read, "sync"`],
       ],
     );
-    assert.deepEqual(listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }), records.slice(1));
-    assert.throws(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
-    assert.throws(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
+    assert.deepEqual(
+      await listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }),
+      records.slice(1),
+    );
+    await assert.rejects(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
+    await assert.rejects(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
   },
 );
 
 testOnBothEngines("the daily review of the service is in the audit log if it changes an account", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);
-  const review = (days: number): readonly string[] => {
-    const day = dayOf(atMs + days * msPerDay);
-    const reviewedAtMs = atMs + days * msPerDay;
-    const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;
-    commitBatch(database, [task], assert.ifError);
-    return listAuditRecords(database, { before: null, limit: 10 }).map(
+  const review = async (days: number): Promise<readonly string[]> => {
+    await reviewDaily(database, atMs + days * msPerDay);
+    return (await listAuditRecords(database, { before: null, limit: 10 })).map(
       ({ actor, action, details }) => `${actor}: ${action}: ${details}`,
     );
   };
-  addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
-  assert.deepEqual(review(6), []);
+  await addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
+  assert.deepEqual(await review(6), []);
   const promoted = [`service: tiers review: ${accountId} to tier 2: automatic`];
-  assert.deepEqual([review(7), review(7)], [promoted, promoted]);
+  assert.deepEqual([await review(7), await review(7)], [promoted, promoted]);
 });
 
 test("passwords of one client address do not hold up those of another", async () => {

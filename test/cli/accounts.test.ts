@@ -133,7 +133,7 @@ test("tiers are reviewed on command, and manual reviews are decided", async () =
     other,
   ]);
   assert.equal(code, 0);
-  const { accountId } = createCustomer(other, { tier: 3, usd: "600" });
+  const { accountId } = await createCustomer(other, { tier: 3, usd: "600" });
   const tiers = async (...args: readonly string[]) => carquetHere(["tiers", ...args, "--accounts", other]);
   assert.equal((await tiers("review", "--json")).out, "[]\n");
   assert.equal((await tiers("queue")).out, "(0 rows)\n");

@@ -1,19 +1,19 @@
 /** The query engine's memory limit of a service. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { engineMemory, nodeBytes } from "../../src/cli/memory-budget.ts";
+import { columnMemory, engineMemory, nodeBytes } from "../../src/cli/memory-budget.ts";
 
 const mib = 2 ** 20;
 const gib = 2 ** 30;
 const defaults = { exportMemory: "1GiB", writtenExports: 2 };
 
 describe("the query engine's memory limit of a service", () => {
-  test("is what Node.js and the exports leave", () => {
-    assert.equal(engineMemory(defaults, 8 * gib), `${(8 - 1 - 2 * 1.5) * 1024}MiB`);
+  test("is what Node.js, columns and the exports leave", () => {
+    assert.equal(engineMemory(defaults, 8 * gib), `${(8 - 1 - 1 - 2 * 1.5) * 1024}MiB`);
   });
 
   test("leaves room for the ingests of carquet run", () => {
-    assert.equal(engineMemory({ ...defaults, ingestMemory: "2GiB" }, 8 * gib), `${(8 - 1 - 3 - 3) * 1024}MiB`);
+    assert.equal(engineMemory({ ...defaults, ingestMemory: "2GiB" }, 16 * gib), `${(16 - 1 - 2 - 3 - 3) * 1024}MiB`);
   });
 
   test("is at most 80 % of the memory", () => {
@@ -37,7 +37,7 @@ describe("the query engine's memory limit of a service", () => {
     ] as const)
       assert.equal(
         engineMemory({ exportMemory, writtenExports: 1 }, 8 * gib),
-        `${Math.round((8 * gib - nodeBytes.service - bytes - nodeBytes.export) / mib)}MiB`,
+        `${Math.round((8 * gib - nodeBytes.service - columnMemory(8 * gib) - bytes - nodeBytes.export) / mib)}MiB`,
       );
   });
 });

@@ -85,7 +85,7 @@ describe("in a page of another origin", { skip: skipWithoutBrowser }, async () =
   });
 
   test("the client learns when to retry", async () => {
-    const customer = createCustomer(open.accounts, { override: { per10s: 1, per60s: 60 } });
+    const customer = await createCustomer(open.accounts, { override: { per10s: 1, per60s: 60 } });
     const retryAfter = await run(
       await openPage(),
       { ...open, customer },

@@ -65,10 +65,10 @@ async function serveDemo(): Promise<Readonly<Record<string, string>>> {
   return { CARQUET_URL: url, CARQUET_KEY: customer.key, CARQUET_LAKE: lake };
 }
 
-const countCharges = ({ accountId }: Customer, accounts: string): number =>
-  inAccountsFile(accounts, (database) =>
+const countCharges = ({ accountId }: Customer, accounts: string): Promise<number> =>
+  inAccountsFile(accounts, async (database) =>
     Number(
-      database.one(sql`SELECT count(*) AS charges FROM entries WHERE account_id = ${accountId} AND micros < 0`)
+      (await database.one(sql`SELECT count(*) AS charges FROM entries WHERE account_id = ${accountId} AND micros < 0`))
         ?.charges,
     ),
   );
@@ -99,29 +99,29 @@ describe("the Python client", { skip }, async () => {
     const { lake: unindexed } = await createLake(scope, samplePath, { hasServingFiles: false });
     const { url, customer, accounts } = await startService(scope, unindexed, limits);
     await runRetry("test_refused_requests_are_repeated_as_retry_after_says", url, customer);
-    assert.equal(countCharges(customer, accounts), 12);
+    assert.equal(await countCharges(customer, accounts), 12);
   });
 
   test("does not wait longer than allowed", async () => {
-    const customer = createCustomer(service.accounts, { override: { per10s: 1, per60s: 60 } });
+    const customer = await createCustomer(service.accounts, { override: { per10s: 1, per60s: 60 } });
     await runRetry("test_a_wait_that_is_too_long_is_an_error_at_once", service.url, customer);
   });
 
   test("is charged once for a request whose response is lost, whole or in part", async (scope) => {
     const { url, losses } = await startLossyProxy(scope, service.url);
-    const customer = createCustomer(service.accounts);
+    const customer = await createCustomer(service.accounts);
     losses.push("whole", "half");
     await runRetry("test_a_lost_response_is_requested_again_with_the_same_key", url, customer);
-    assert.equal(countCharges(customer, service.accounts), 1);
+    assert.equal(await countCharges(customer, service.accounts), 1);
     losses.push("whole", "whole");
     await runRetry("test_losses_after_the_last_retry_are_raised", url, customer);
-    assert.equal(countCharges(customer, service.accounts), 2);
+    assert.equal(await countCharges(customer, service.accounts), 2);
   });
 
   test("does not repeat lost exports", async (scope) => {
     const { url, losses } = await startLossyProxy(scope, service.url);
     losses.push("whole", "half");
-    await runRetry("test_lost_exports_are_not_repeated", url, createCustomer(service.accounts));
+    await runRetry("test_lost_exports_are_not_repeated", url, await createCustomer(service.accounts));
   });
 
   test("is typed strictly, and so is the program of its README, which runs", async (scope) => {

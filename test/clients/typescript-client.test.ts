@@ -22,7 +22,8 @@ import { startLossyProxy } from "./lossy-proxy.ts";
 const { client: service } = await sampleService();
 
 /** A client that counts the requests it sends, and its customer. */
-function createClient(settings: Partial<ClientSettings> = {}, customer = createCustomer(service.accounts)) {
+async function createClient(settings: Partial<ClientSettings> = {}, given?: Customer) {
+  const customer = given ?? (await createCustomer(service.accounts));
   const sent: Request[] = [];
   const statuses = new Set<number>();
   const fetchCounted = async (request: Request): Promise<Response> => {
@@ -35,10 +36,10 @@ function createClient(settings: Partial<ClientSettings> = {}, customer = createC
   return { client: new CarquetClient(options), sent, statuses, customer };
 }
 
-const countCharges = ({ accountId }: Customer, { accounts } = service): number =>
-  inAccountsFile(accounts, (database) =>
+const countCharges = ({ accountId }: Customer, { accounts } = service): Promise<number> =>
+  inAccountsFile(accounts, async (database) =>
     Number(
-      database.one(sql`SELECT count(*) AS charges FROM entries WHERE account_id = ${accountId} AND micros < 0`)
+      (await database.one(sql`SELECT count(*) AS charges FROM entries WHERE account_id = ${accountId} AND micros < 0`))
         ?.charges,
     ),
   );
@@ -50,7 +51,7 @@ const isRefusal =
 
 describe("the TypeScript client", { concurrency: 4 }, () => {
   test("reads all pages of a search in order", async () => {
-    const { client, sent } = createClient();
+    const { client, sent } = await createClient();
     const listings = await client.listings({ fields: ["id"], limit: 7 }).toArray();
     const expected = await fetchListings(service, "fields=id", 100);
     assert.deepEqual(listings, expected);
@@ -58,7 +59,7 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   });
 
   test("reads all pages of changes since a version", async () => {
-    const { client, sent } = createClient();
+    const { client, sent } = await createClient();
     const query = { since: "2026-11-18.1", fields: ["price" as const] };
     const changes: unknown[] = [];
     const whole: unknown[] = [];
@@ -69,7 +70,7 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   });
 
   test("follows the cursors of a search that begins at one", async () => {
-    const { client, sent } = createClient();
+    const { client, sent } = await createClient();
     const first = (await client.listings({ limit: 7, sort: "price" }).pages().next()).value;
     const cursor = first?.pagination.next_cursor ?? "";
     const following = await client.listings({ limit: 7, sort: "price", cursor }, { itemsMax: 14 }).toArray();
@@ -79,18 +80,18 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   });
 
   test("requests no page after the loop or the most items have ended", async () => {
-    const { client, sent, customer } = createClient();
+    const { client, sent, customer } = await createClient();
     const ids: string[] = [];
     for await (const { id } of client.listings({ limit: 2 })) if (ids.push(id) === 3) break;
     assert.deepEqual([ids.length, sent.length], [3, 2]);
     const dealers = await client.dealers({ limit: 2 }, { itemsMax: 4 }).toArray();
-    assert.deepEqual([dealers.length, sent.length, countCharges(customer)], [4, 4, 4]);
+    assert.deepEqual([dealers.length, sent.length, await countCharges(customer)], [4, 4, 4]);
     const inventory = client.dealerListings(dealers[0]?.dealer_id ?? "", {}, { itemsMax: 1 });
     assert.equal((await inventory.toArray())[0]?.dealer_id, dealers[0]?.dealer_id);
   });
 
   test("separates lists as the document says, and takes one value for a list", async () => {
-    const { client } = createClient();
+    const { client } = await createClient();
     const totalOf = async (query: Parameters<CarquetClient["listings"]>[0]): Promise<number | undefined> =>
       (
         await client
@@ -114,15 +115,15 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   });
 
   test("throws errors with the code of the API", async () => {
-    const { client, sent } = createClient();
+    const { client, sent } = await createClient();
     await assert.rejects(client.listing("none"), isRefusal(404, "not_found"));
     await assert.rejects(
       client.listings({ min_price: 2, max_price: 1 }).toArray(),
       isRefusal(400, "incompatible_parameters"),
     );
-    await assert.rejects(createClient({ apiKey: "x" }).client.usage(), isRefusal(401, "invalid_api_key"));
+    await assert.rejects((await createClient({ apiKey: "x" })).client.usage(), isRefusal(401, "invalid_api_key"));
     await assert.rejects(
-      createClient({ baseUrl: `${service.url}/none` }).client.facets({ facets: "make" }),
+      (await createClient({ baseUrl: `${service.url}/none` })).client.facets({ facets: "make" }),
       isRefusal(404, "not_found"),
     );
     assert.equal(sent.length, 2);
@@ -133,19 +134,19 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     const { lake: unindexed } = await createLake(scope, samplePath, { hasServingFiles: false });
     const crowded = await startService(scope, unindexed, limits);
     const settings = { baseUrl: crowded.url, retries: 20 };
-    const { client, sent, statuses, customer } = createClient(settings, crowded.customer);
+    const { client, sent, statuses, customer } = await createClient(settings, crowded.customer);
     const searches = Array.from({ length: 12 }, (_, offset) =>
       client.listings({ snapshot_date: "2026-11-18", limit: 1, offset }, { itemsMax: 1 }).toArray(),
     );
     assert.ok((await Promise.all(searches)).every(({ length }) => length === 1));
     assert.deepEqual([...statuses].sort(), [200, 429, 503]);
     const keys = sent.map(({ headers }) => headers.get("Idempotency-Key"));
-    assert.deepEqual([new Set(keys).size, countCharges(customer, crowded)], [12, 12]);
+    assert.deepEqual([new Set(keys).size, await countCharges(customer, crowded)], [12, 12]);
   });
 
   test("does not wait longer than allowed, and stops to wait when it is aborted", async () => {
-    const customer = createCustomer(service.accounts, { override: { per10s: 1, per60s: 60 } });
-    const { client, sent } = createClient({ longestWaitMs: 1000 }, customer);
+    const customer = await createCustomer(service.accounts, { override: { per10s: 1, per60s: 60 } });
+    const { client, sent } = await createClient({ longestWaitMs: 1000 }, customer);
     await client.vin("none").catch(() => undefined);
     await assert.rejects(client.usage(), (thrown: unknown) => {
       assert.ok(isRefusal(429, "rate_limit_exceeded")(thrown) && thrown instanceof CarquetError);
@@ -154,26 +155,26 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     });
     assert.equal(sent.length, 2);
     const signal = AbortSignal.timeout(100);
-    await assert.rejects(createClient({}, customer).client.usage({}, { signal }), { name: "TimeoutError" });
+    await assert.rejects((await createClient({}, customer)).client.usage({}, { signal }), { name: "TimeoutError" });
   });
 
   test("is charged once for a request whose response is lost, whole or in part", async (scope) => {
     const { url, losses, keys } = await startLossyProxy(scope, service.url);
-    const { client, customer } = createClient({ baseUrl: url });
+    const { client, customer } = await createClient({ baseUrl: url });
     losses.push("whole", "half");
     const { data } = await client.facets({ facets: ["make"] });
     assert.ok((data.facets.make?.length ?? 0) > 0);
     assert.deepEqual([keys.length, new Set(keys).size, keys.includes(undefined)], [3, 1, false]);
-    assert.equal(countCharges(customer), 1);
+    assert.equal(await countCharges(customer), 1);
     losses.push("whole", "whole");
-    const { client: impatient } = createClient({ baseUrl: url, retries: 1 }, customer);
+    const { client: impatient } = await createClient({ baseUrl: url, retries: 1 }, customer);
     await assert.rejects(impatient.facets({ facets: ["model"] }), TypeError);
-    assert.deepEqual([keys.length, countCharges(customer)], [5, 2]);
+    assert.deepEqual([keys.length, await countCharges(customer)], [5, 2]);
   });
 
   test("repeats no lost request without an idempotency key, and exports the rows of a search", async (scope) => {
     const { url, losses, keys } = await startLossyProxy(scope, service.url);
-    const { client } = createClient({ baseUrl: url });
+    const { client } = await createClient({ baseUrl: url });
     losses.push("whole");
     await assert.rejects(client.exportListings({ format: "csv" }), TypeError);
     const file = await (await client.exportListings({ format: "csv" })).text();
@@ -225,7 +226,7 @@ test("the packed client compiles strictly in another project, and its README's p
   await run(process.execPath, [projectPath("node_modules/typescript/bin/tsc"), "--project", folder]).catch(
     ({ stdout }) => assert.fail(stdout),
   );
-  const env = { CARQUET_URL: service.url, CARQUET_KEY: createCustomer(service.accounts).key };
+  const env = { CARQUET_URL: service.url, CARQUET_KEY: (await createCustomer(service.accounts)).key };
   const { stdout } = await run(process.execPath, ["example.js"], { cwd: folder, env });
   const lines = stdout.trim().split("\n");
   assert.match(lines[0] ?? "", /^[0-9A-HJ-NPR-Z]{17} \d+$/);

@@ -10,7 +10,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
 import { classifyFault, type EngineFault, lockHolderOf } from "../../src/db/engine-faults.ts";
-import { PostgresDatabase, PostgresFault } from "../../src/db/postgres.ts";
+import { connectPostgres, PostgresFault } from "../../src/db/postgres.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -44,7 +44,7 @@ type Provoke = (folder: string) => unknown;
 const unreachable = "postgres://carquet@127.0.0.1:1/none";
 
 const table: readonly (readonly [what: string, fault: EngineFault, provoke: Provoke])[] = [
-  ["a PostgreSQL that cannot be reached", "unreachable", () => PostgresDatabase.open(unreachable, options)],
+  ["a PostgreSQL that cannot be reached", "unreachable", () => connectPostgres(unreachable, options)],
   [
     "a SQLite file that another connection writes",
     "busy",
@@ -251,7 +251,7 @@ async function thrownBy(work: () => unknown): Promise<unknown> {
 
 test("SQLSTATEs of PostgreSQL are classified", () => {
   const faultOf = (code: string): EngineFault =>
-    classifyFault(new PostgresFault({ message: "", code, isConnectionLost: false }));
+    classifyFault(new PostgresFault(Object.assign(new Error("x"), { code }), false));
   const codes = ["53100", "55P03", "40P01", "23505", "P0001", "XX001", "57P01", "EPIPE", "", "42601"];
   assert.deepEqual(codes.map(faultOf), [
     "disk full",

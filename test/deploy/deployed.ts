@@ -49,7 +49,6 @@ interface Manifest {
   readonly kind: string;
   readonly spec: {
     readonly replicas?: number;
-    readonly ordinals?: { readonly start: number };
     readonly template?: PodTemplate;
     readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
   };
@@ -157,7 +156,7 @@ export const deployedPrograms = (): readonly DeployedProgram[] => [
 ];
 
 /** Variables in the files that are not options of the program. */
-const otherVariables = ["ORDINAL", "PGPASSWORD", "TMPDIR"];
+const otherVariables = ["PGPASSWORD", "TMPDIR"];
 
 /** Returns the values of a program's options, by flag. Fails for flags, variables and values that the program refuses. */
 export function settingsOf({ location, args, environment }: DeployedProgram): ReadonlyMap<string, unknown> {
@@ -178,7 +177,7 @@ export function settingsOf({ location, args, environment }: DeployedProgram): Re
     if (otherVariables.includes(name)) continue;
     const option: Option | undefined = command.options.find(({ envVar }) => envVar === name);
     assert.ok(option?.long, `${location}: ${name} is no variable of ${command.name()}`);
-    const words = value.replace("$(ORDINAL)", "1");
+    const words = value;
     settings.set(option.long, option.parseArg?.(words, undefined) ?? words);
   }
   return settings;

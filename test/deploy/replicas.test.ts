@@ -57,18 +57,6 @@ describe("the compose file and the manifests", () => {
     for (const program of programs) assert.ok(settingsOf(program).size > 0);
   });
 
-  test("number as many replicas as they start", () => {
-    const replicas = servers.filter(({ location }) => location.startsWith("compose"));
-    assert.deepEqual(
-      replicas.map(({ args }) => args[args.indexOf("--replica") + 1]),
-      replicas.map((_, index) => `${index + 1}/${replicas.length}`),
-    );
-    const set = manifests.find(({ kind }) => kind === "StatefulSet");
-    const [replica] = servers.flatMap(({ environment }) => environment.CARQUET_REPLICA ?? []);
-    assert.equal(replica, `$(ORDINAL)/${set?.spec.replicas}`);
-    assert.equal(set?.spec.ordinals?.start, 1);
-  });
-
   test("name the ports, paths, user and version of the image", () => {
     const { version } = JSON.parse(projectText("package.json"));
     const folders = instructions.flatMap(({ text: words }) => /install -d (.*?) &&/.exec(words)?.[1]?.split(" ") ?? []);
@@ -194,17 +182,20 @@ async function startComposed(scope: Scope, accounts: string): Promise<readonly S
     TMPDIR: folder,
   };
   const composed = programs.filter(({ location, args }) => location.startsWith("compose") && args[0] !== "ingest");
-  const started = composed.map(async ({ args, environment }) => {
-    if (args[0] === "serve") return startServing(scope, [...args, "--port", "0"], { env: { ...environment, ...here } });
-    killAtEnd(
-      scope,
-      spawnCarquet(
-        args.map((word) => (word === "/data/published" ? published : word)),
-        here,
-      ),
-    );
-    return undefined;
-  });
+  const started = await Promise.all(
+    composed.map(async ({ args, environment }) => {
+      if (args[0] === "serve")
+        return startServing(scope, [...args, "--port", "0"], { env: { ...environment, ...here } });
+      killAtEnd(
+        scope,
+        spawnCarquet(
+          args.map((word) => (word === "/data/published" ? published : word)),
+          here,
+        ),
+      );
+      return undefined;
+    }),
+  );
   const replicas = (await Promise.all(started)).filter((service) => service !== undefined);
   for (const { url } of replicas)
     await eventually("the lake has been followed", async () => (await fetch(`${url}/readyz`)).ok);
@@ -279,10 +270,14 @@ describe("the programs of the compose file", {
       String(path).startsWith("/v1/") ? ip : [],
     );
     assert.deepEqual(new Set(addresses), new Set([address]));
-    inAccountsFile(accounts, (database) => {
-      const { balanceMicros } = getAccount(database, first.customer.accountId, new Date().toISOString().slice(0, 7));
+    await inAccountsFile(accounts, async (database) => {
+      const { balanceMicros } = await getAccount(
+        database,
+        first.customer.accountId,
+        new Date().toISOString().slice(0, 7),
+      );
       assert.equal(balanceMicros, 1_000_000_000 - micros);
-      assert.deepEqual(audit(database).faults, []);
+      assert.deepEqual((await audit(database)).faults, []);
     });
   });
 });

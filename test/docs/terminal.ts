@@ -80,7 +80,7 @@ export class Terminal {
   async run(command: string): Promise<TerminalResult> {
     const [, started, carquet, rest = ""] = servingCommand.exec(command) ?? [];
     const name = started ?? carquet;
-    return name === undefined ? this.shell(command) : this.serve(name, rest.split(" ").filter(Boolean));
+    return name === undefined ? this.shell(command) : await this.serve(name, rest.split(" ").filter(Boolean));
   }
 
   /** Stops the service; fails unless it ends well. */
@@ -96,7 +96,7 @@ export class Terminal {
   private async serve(name: string, args: readonly string[]): Promise<TerminalResult> {
     await this.stop();
     const accounts = resolve(this.folder, this.env.CARQUET_ACCOUNTS ?? "data/accounts.db");
-    if (!existsSync(accounts)) createAccountsFile(accounts, { busyMs: 5000 }).close();
+    if (!existsSync(accounts)) await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
     const lake = resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake");
     const env = { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
     const located = args.map((arg) => (existsSync(join(this.folder, arg)) ? join(this.folder, arg) : arg));

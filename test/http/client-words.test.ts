@@ -39,9 +39,9 @@ const client = await startService(fileScope, lake, {
 const { url, accounts, customer } = client;
 
 /** Returns the session of a new operator, whose visits have not reached a limit. */
-function operatorCookie(): Promise<string> {
-  const { accountId } = createCustomer(accounts);
-  inAccountsFile(accounts, (database) =>
+async function operatorCookie(): Promise<string> {
+  const { accountId } = await createCustomer(accounts);
+  await inAccountsFile(accounts, (database) =>
     applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
   );
   return client.sessions.create(accountId).then((session) => `carquet-session=${session}`);

@@ -41,9 +41,13 @@ const rate = ({ headers }: Answer): readonly (string | null)[] =>
 for (const tier of tiers) {
   const { per10s, per60s } = tierLimits[tier];
   test(`three keys of a tier ${tier} account share ${Math.min(per10s, per60s)} requests at once, and no more`, async () => {
-    const customer = createCustomer(client.accounts, { tier, override: null });
-    const keys = inAccountsFile(client.accounts, (database) =>
-      [1, 2].map(() => createKey(database, { accountId: customer.accountId, scopes, atMs: 0 }).key),
+    const customer = await createCustomer(client.accounts, { tier, override: null });
+    const keys = await inAccountsFile(
+      client.accounts,
+      async (database) =>
+        await Promise.all(
+          [1, 2].map(async () => (await createKey(database, { accountId: customer.accountId, scopes, atMs: 0 })).key),
+        ),
     );
     const bearers = [customer.key, ...keys].map((key) => ({ Authorization: `Bearer ${key}` }));
     const burst = Math.min(per10s, per60s);
@@ -75,7 +79,7 @@ for (const tier of tiers) {
 }
 
 test("every answer to an identified account has its rate limits, with any status", async () => {
-  const customer = createCustomer(client.accounts, {
+  const customer = await createCustomer(client.accounts, {
     tier: 2,
     override: null,
     scopes: ["inventory.read"],
@@ -99,12 +103,12 @@ test("every answer to an identified account has its rate limits, with any status
 });
 
 test("an account's own limits override its tier's, and are reported", async () => {
-  const customer = createCustomer(client.accounts, { tier: 3 as Tier, override: { per10s: 2, per60s: 3 } });
+  const customer = await createCustomer(client.accounts, { tier: 3 as Tier, override: { per10s: 2, per60s: 3 } });
   const statuses: number[] = [];
   for (let times = 0; times < 3; times += 1) statuses.push((await client.get(path, customer.bearer)).status);
   assert.deepEqual(statuses, [200, 200, 429]);
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "2", "0", "3", "1"]);
-  inAccountsFile(client.accounts, (database) =>
+  await inAccountsFile(client.accounts, (database) =>
     changeAccount(database, customer.accountId, { rateLimitOverride: null }),
   );
   clock.nowMs += 1_000;

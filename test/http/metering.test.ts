@@ -17,21 +17,21 @@ import { createSlowLake, slowRequest, untilBusy } from "../support/http/slow-req
 const { lake, client } = await sampleService();
 
 /** The charges of an account, oldest first. */
-const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[] =>
-  inAccountsFile(accounts, (database) =>
-    database
-      .all(sql`
+const chargesOf = ({ accounts }: Client, { accountId }: Customer): Promise<readonly Row[]> =>
+  inAccountsFile(accounts, async (database) =>
+    (
+      await database.all(sql`
         SELECT   entry_id, entries.micros, usage_class, pricing_version, key_id
         FROM     entries JOIN prices USING (price)
         WHERE    account_id = ${accountId} ORDER BY entry`)
-      .map((row) => ({ ...row })),
+    ).map((row) => ({ ...row })),
   );
 
 /** Sends a request as a customer; returns the answer and the charges posted meanwhile. */
 async function requestAs(path: string, customer: Customer, headers: Record<string, string> = customer.bearer) {
-  const before = chargesOf(client, customer).length;
+  const before = (await chargesOf(client, customer)).length;
   const answer = await client.get(path, headers);
-  return { answer, charged: chargesOf(client, customer).slice(before) };
+  return { answer, charged: (await chargesOf(client, customer)).slice(before) };
 }
 
 const header = ({ headers }: Answer, name: string): string | null => headers.get(name);
@@ -78,7 +78,7 @@ const searches: readonly (readonly [query: string, usageClass: UsageClass])[] = 
 
 for (const [query, usageClass] of searches) {
   test(`a search with ${query} is charged as ${usageClass}, with or without matches`, async () => {
-    const customer = createCustomer(client.accounts);
+    const customer = await createCustomer(client.accounts);
     const result = await requestAs(`/v1/listings?${query}`, customer);
     assert.equal(result.answer.status, 200);
     assertCharged(result, usageClass, customer);
@@ -87,7 +87,7 @@ for (const [query, usageClass] of searches) {
 
 for (const operation of getOperations) {
   test(`${operation.id} is charged if it answers, and only then`, async () => {
-    const customer = createCustomer(client.accounts);
+    const customer = await createCustomer(client.accounts);
     const isFree = !isMetered(operation.id);
     const plain = minimalRequest(operation);
     const include = `${plain}${plain.includes("?") ? "&" : "?"}include=options`;
@@ -122,14 +122,14 @@ const refused: readonly (readonly [what: string, path: string, status: number])[
 
 for (const [what, path, status] of refused) {
   test(`${what} costs nothing`, async () => {
-    const result = await requestAs(path, createCustomer(client.accounts));
+    const result = await requestAs(path, await createCustomer(client.accounts));
     assert.equal(result.answer.status, status);
     assertFree(result);
   });
 }
 
 test("unauthorized requests are not charged: no key, a wrong key, a missing scope", async () => {
-  const customer = createCustomer(client.accounts, { scopes: ["usage.read"] });
+  const customer = await createCustomer(client.accounts, { scopes: ["usage.read"] });
   for (const [authorization, code] of [
     ["", "missing_api_key"],
     ["Basic dXNlcjpwYXNz", "invalid_api_key"],
@@ -146,7 +146,7 @@ test("unauthorized requests are not charged: no key, a wrong key, a missing scop
 });
 
 test("an account that cannot pay gets 402 and no charge; usage stays free", async () => {
-  const customer = createCustomer(client.accounts, { usd: "0.003" });
+  const customer = await createCustomer(client.accounts, { usd: "0.003" });
   const change = (by: Parameters<typeof changeAccount>[2]) =>
     inAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, by));
   const codeOf = async (path: string): Promise<string> => {
@@ -158,10 +158,10 @@ test("an account that cannot pay gets 402 and no charge; usage stays free", asyn
   assert.equal(await codeOf("/v1/listings?limit=1"), "found");
   assert.equal(await codeOf("/v1/listings?limit=1"), "billing_state_blocked");
   assert.equal(await codeOf("/v1/listings?limit=0"), "invalid_parameter_value", "validation comes before billing");
-  change({ state: "suspended" });
+  await change({ state: "suspended" });
   assert.equal(await codeOf("/v1/usage"), "found");
-  const capped = createCustomer(client.accounts);
-  inAccountsFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
+  const capped = await createCustomer(client.accounts);
+  await inAccountsFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
   const statuses: number[] = [];
   for (let times = 0; times < 3; times += 1)
     statuses.push((await requestAs("/v1/listings?limit=1", capped)).answer.status);
@@ -171,7 +171,7 @@ test("an account that cannot pay gets 402 and no charge; usage stays free", asyn
 });
 
 test("a failed request releases its hold for the next one", async () => {
-  const customer = createCustomer(client.accounts, { usd: "0.004" });
+  const customer = await createCustomer(client.accounts, { usd: "0.004" });
   for (let times = 0; times < 3; times += 1)
     assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", customer.bearer)).status, 400);
   assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", customer.bearer)).status, 200);
@@ -179,7 +179,7 @@ test("a failed request releases its hold for the next one", async () => {
 
 test("a client that disconnects before the charge is not charged", async (t) => {
   const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
-  const customer = createCustomer(narrow.accounts);
+  const customer = await createCustomer(narrow.accounts);
   const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
   await untilBusy(narrow);
   const leaving = Array.from({ length: 4 }, () =>
@@ -187,20 +187,20 @@ test("a client that disconnects before the charge is not charged", async (t) => 
   );
   for (const leavingRequest of leaving)
     leavingRequest.on("error", () => undefined).once("finish", () => setTimeout(() => leavingRequest.destroy(), 20));
-  await Promise.all(staying);
+  const answered = (await Promise.all(staying)).filter(({ status }) => status === 200).length;
   assert.equal((await narrow.get("/v1/listings?limit=1", customer.bearer)).status, 200);
-  // On a busy machine, a statement can begin before its client is gone; its charge is then refunded.
   const usage = sql`SELECT sum(requests) AS n FROM usage_days WHERE account_id = ${customer.accountId}`;
-  const paid = (): unknown => inAccountsFile(narrow.accounts, (database) => database.one(usage)?.n);
-  await eventually("only the answered requests are paid", async () => Number(paid()) === 4 + 1);
-  assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
+  const paid = (): Promise<unknown> =>
+    inAccountsFile(narrow.accounts, async (database) => (await database.one(usage))?.n);
+  await eventually("only the answered requests are paid", async () => Number(await paid()) === answered + 1);
+  assert.deepEqual((await inAccountsFile(narrow.accounts, audit)).faults, []);
 });
 
 test("a locked ledger refuses priced requests with 503 until it is unlocked", async (t) => {
   const locked = await startService(t, lake);
-  const other = openAccountsFile(locked.accounts, { busyMs: 1000 });
+  const other = await openAccountsFile(locked.accounts, { busyMs: 1000 });
   try {
-    other.run(sql`BEGIN IMMEDIATE`);
+    await other.run(sql`BEGIN IMMEDIATE`);
     const answers = await Promise.all(Array.from({ length: 5 }, () => locked.get("/v1/listings?limit=1")));
     for (const { status, body, headers } of answers) {
       assert.equal(status, 503);
@@ -211,10 +211,10 @@ test("a locked ledger refuses priced requests with 503 until it is unlocked", as
     const ready = await locked.get("/readyz");
     assert.deepEqual([ready.status, (ready.body as { status: string }).status], [503, "ledger unavailable"]);
   } finally {
-    other.close();
+    await other.close();
   }
   assert.equal((await locked.get("/v1/listings?limit=1")).status, 200);
-  assert.equal(chargesOf(locked, locked.customer).length, 1);
+  assert.equal((await chargesOf(locked, locked.customer)).length, 1);
 });
 
 const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, string> => ({
@@ -223,8 +223,8 @@ const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, st
 });
 
 test("a request that is repeated with the same Idempotency-Key is charged once, also at the same time", async () => {
-  const customer = createCustomer(client.accounts, { usd: "0.002" });
-  const other = createCustomer(client.accounts);
+  const customer = await createCustomer(client.accounts, { usd: "0.002" });
+  const other = await createCustomer(client.accounts);
   const path = "/v1/listings?limit=1&make=kia";
   const answers = await Promise.all(Array.from({ length: 8 }, () => client.get(path, repeat("order-1", other))));
   assert.deepEqual(answers.map((answer) => `${answer.status} ${header(answer, "X-Usage-Cost-Micros")}`).sort(), [
@@ -240,14 +240,16 @@ test("a request that is repeated with the same Idempotency-Key is charged once, 
     ["true", "0", "listing_search"],
   );
   assert.equal((await requestAs(path, customer, repeat("order-2", customer))).answer.status, 402);
-  inAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, { state: "suspended" }));
+  await inAccountsFile(client.accounts, (database) =>
+    changeAccount(database, customer.accountId, { state: "suspended" }),
+  );
   const again = async () => (await requestAs(path, customer, repeat("order-1", customer))).answer.status;
   await eventually("a suspended account gets no repetition", async () => (await again()) === 402);
-  assert.equal(chargesOf(client, other).length, 1);
+  assert.equal((await chargesOf(client, other)).length, 1);
 });
 
 test("an Idempotency-Key stands for one request: another one is refused, and an error does not use up the key", async () => {
-  const customer = createCustomer(client.accounts);
+  const customer = await createCustomer(client.accounts);
   const headers = repeat("retry-7", customer);
   const refusals = [
     ["/v1/listings/ffffffffffffffffffffffffffffffff", 404, "not_found"],
@@ -261,7 +263,7 @@ test("an Idempotency-Key stands for one request: another one is refused, and an 
     const { error } = answer.body as { error?: { code: string } };
     assert.deepEqual([answer.status, error?.code], [status, code], path);
   }
-  assert.equal(chargesOf(client, customer).length, 1);
+  assert.equal((await chargesOf(client, customer)).length, 1);
   for (const invalid of ["", "two words", "x".repeat(256)]) {
     const result = await requestAs("/v1/listings?limit=1", customer, repeat(invalid, customer));
     assert.equal(result.answer.status, 400, invalid);
@@ -278,11 +280,11 @@ test("an Idempotency-Key is forgotten after 24 hours", async (t) => {
   assert.equal(header(await get(), "X-Usage-Cost-Micros"), "0");
   clock.nowMs += 1;
   assert.equal(header(await get(), "X-Usage-Cost-Micros"), "2000");
-  assert.equal(chargesOf(timed, timed.customer).length, 2);
+  assert.equal((await chargesOf(timed, timed.customer)).length, 2);
 });
 
 test("a response that the client has is not charged again", async () => {
-  const customer = createCustomer(client.accounts);
+  const customer = await createCustomer(client.accounts);
   const path = "/v1/listings?limit=1&sort=price";
   const { answer } = await requestAs(path, customer);
   const tag = header(answer, "ETag") ?? "";

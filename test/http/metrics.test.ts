@@ -56,7 +56,7 @@ test("metrics count requests by operation and status, statements, charges and th
     ],
     [2, 1, 1, 1, 1, 3],
   );
-  for (const name of ["engine_statement_seconds", "engine_wait_seconds", "ledger_batch_seconds"])
+  for (const name of ["engine_statement_seconds", "engine_wait_seconds", "ledger_flush_seconds"])
     assert.ok((metrics.get(`carquet_${name}_count`) ?? 0) > 0, name);
 });
 

@@ -108,11 +108,11 @@ test("operations, pages and agents need no key, and no response speaks of money 
     "/sign-in",
   ])
     assert.equal((await send(path)).status, 404, path);
-  inAccountsFile(accounts, (database) => {
-    const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");
+  await inAccountsFile(accounts, async (database) => {
+    const local = (await listAccounts(database, "2026-11")).find(({ email }) => email === "local@carquet.invalid");
     assert.ok(local);
-    assert.deepEqual(listEntries(database, local.accountId), []);
-    assert.equal(getAccount(database, local.accountId, "2026-11").balanceMicros, 0);
+    assert.deepEqual(await listEntries(database, local.accountId), []);
+    assert.equal((await getAccount(database, local.accountId, "2026-11")).balanceMicros, 0);
   });
 });
 

@@ -22,7 +22,7 @@ const client = await startService(fileScope, lake, {
   },
 });
 const { url, accounts, customer: owner } = client;
-const other = createCustomer(accounts);
+const other = await createCustomer(accounts);
 
 /** A route with an id: a method, and a path with `:name`. */
 const routes = [
@@ -142,11 +142,11 @@ test("an idempotency key of another account stands for nothing", async () => {
 });
 
 test("an account has at most 100 saved searches, over HTTP and on pages", async () => {
-  const customer = createCustomer(accounts);
+  const customer = await createCustomer(accounts);
   const { accountId, keyId } = customer;
   const search = { accountId, keyId, name: "all", query: "", url: null, since: "2026-11-19.1", atMs: Date.now() };
-  inAccountsFile(accounts, (database) => {
-    for (let n = 0; n < 99; n += 1) createSearch(database, search);
+  await inAccountsFile(accounts, async (database) => {
+    for (let n = 0; n < 99; n += 1) await createSearch(database, search);
   });
   const post = () => callApi("POST", "/v1/searches", customer, { name: "all" });
   assert.equal((await post()).status, 200, "the 100th");

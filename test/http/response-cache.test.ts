@@ -151,7 +151,7 @@ test("a cache without space computes every answer", async () => {
 test("a cached answer is charged, and belongs to its version", async (context) => {
   const { lake } = await createLake(context, `${samplePath}/2026-11-18`, { day: "2026-11-18" });
   const client = await startService(context, lake);
-  const { bearer } = createCustomer(client.accounts);
+  const { bearer } = await createCustomer(client.accounts);
   const path = "/v1/listings?limit=3";
   const first = await client.get(path, bearer);
   const again = await client.get(path, bearer);

@@ -17,8 +17,8 @@ import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { headersTimeoutMs: 300 });
-const mine = createCustomer(client.accounts);
-const theirs = createCustomer(client.accounts);
+const mine = await createCustomer(client.accounts);
+const theirs = await createCustomer(client.accounts);
 
 const needKey = getOperations.filter(({ scope }) => scope !== undefined);
 
@@ -66,8 +66,8 @@ describe("API1, broken object level authorisation", () => {
   }
 
   test("usage covers only the requesting account", async () => {
-    const customer = createCustomer(client.accounts);
-    const other = createCustomer(client.accounts);
+    const customer = await createCustomer(client.accounts);
+    const other = await createCustomer(client.accounts);
     await client.get("/v1/listings?limit=1", customer.bearer);
     for (let times = 0; times < 3; times += 1) await client.get("/v1/listings?limit=1", other.bearer);
     for (const [sender, requests] of [
@@ -170,13 +170,15 @@ describe("API4, unrestricted resource consumption", () => {
 });
 
 describe("API5, broken function level authorisation", () => {
-  const keyWith = (granted: readonly ApiScope[]): string =>
-    inAccountsFile(client.accounts, (database) =>
-      createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }),
+  const keyWith = async (granted: readonly ApiScope[]): Promise<string> =>
+    (
+      await inAccountsFile(client.accounts, (database) =>
+        createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }),
+      )
     ).key;
   for (const granted of scopes) {
     test(`a key for ${granted} opens the operations of that scope only`, async () => {
-      const Authorization = `Bearer ${keyWith([granted])}`;
+      const Authorization = `Bearer ${await keyWith([granted])}`;
       for (const operation of needKey) {
         const { status, headers, body } = await client.get(minimalRequest(operation), { Authorization });
         assert.equal(status === 403, operation.scope !== granted, operation.id);

@@ -166,7 +166,7 @@ test("behind a proxy, a stopping service refuses requests without doing them bef
   assert.ok(firstRefused >= 0 && statuses.slice(firstRefused).every((status) => status === 502), statuses.join());
   assert.ok(answers.every(({ headers }) => headers.connection === "close"));
   assert.equal((await service.ended).code, 0);
-  const charged = inAccountsFile(accounts, audit).charges;
+  const charged = (await inAccountsFile(accounts, audit)).charges;
   assert.equal(charged, statuses.filter((status) => status === 200).length);
 });
 

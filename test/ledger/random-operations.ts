@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
-import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import type { Chance } from "../support/chance.ts";
@@ -17,8 +17,8 @@ import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Durability is not tested here; NORMAL is many times faster. */
-const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
+/** Durability is not tested here. */
+const options = { busyMs: 1000 } as const;
 
 /** The ledger and the model side by side. */
 class LedgerAndModel {
@@ -34,11 +34,11 @@ class LedgerAndModel {
     public database: SqlDatabase,
   ) {}
 
-  openAccount(): void {
+  async openAccount(): Promise<void> {
     const tier = this.chance.pick([1, 2, 3, 3] as const);
-    const accountId = createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
+    const accountId = await createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
     this.ids.push(accountId);
-    this.keys.push(createKey(this.database, { accountId, scopes, atMs: 0 }).keyId);
+    this.keys.push((await createKey(this.database, { accountId, scopes, atMs: 0 })).keyId);
     this.model.openAccount(tier);
   }
 
@@ -56,15 +56,15 @@ class LedgerAndModel {
 }
 
 /** Runs an operation that must throw if the model refuses it; returns its result. */
-function expectAgreement<T>(isRefused: boolean, act: () => T): T | undefined {
+async function expectAgreement<T>(isRefused: boolean, act: () => Promise<T>): Promise<T | undefined> {
   if (!isRefused) return act();
-  assert.throws(act, UserError);
+  await assert.rejects(act, UserError);
   return undefined;
 }
 
-type Operation = (pair: LedgerAndModel) => void;
+type Operation = (pair: LedgerAndModel) => Promise<void>;
 
-const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
+const addRandomCredit: Operation = async ({ chance, model, database, ...pair }) => {
   const account = chance.integer(0, pair.ids.length - 1);
   const kind = chance.pick(["paid", "paid", "promotional"] as const);
   const micros = chance.pick([
@@ -76,7 +76,7 @@ const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   const isConfirmed = chance.happens(0.8);
   const reference = chance.happens(0.3) ? `payment ${chance.integer(1, 6)}` : undefined;
   const credit = { accountId: pair.ids[account] ?? "", kind, micros, atMs: pair.atMs, isConfirmed };
-  const id = expectAgreement(model.isKnown(reference), () =>
+  const id = await expectAgreement(model.isKnown(reference), () =>
     addCredit(database, reference === undefined ? credit : { ...credit, reference }),
   );
   if (id === undefined) return;
@@ -85,33 +85,30 @@ const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   if (kind === "paid" && isConfirmed) model.confirmed.set(id, pair.atMs);
 };
 
-/** A batch of charges, some of them repeated. */
-const chargeBatch: Operation = (pair) => {
+/** Charges, some of them repeated. */
+const chargeSome: Operation = async (pair) => {
   const { chance, model, database } = pair;
   const batch = Array.from({ length: chance.integer(1, 12) }, () => {
     const account = pair.randomAccount();
     const chargeId = `charge ${chance.happens(0.1) ? chance.integer(0, pair.charges) : ++pair.charges}`;
     return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
   });
-  const tasks = batch.map(({ account, chargeId, usageClass }) => ({
-    name: "charge" as const,
-    input: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
-  }));
-  const { outcomes } = commitBatch(database, tasks, assert.ifError);
-  const outcomesOfLedger = outcomes.map((outcome) => {
-    const short = "output" in outcome ? outcome.output : undefined;
-    return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
-  });
+  const outcomesOfLedger: string[] = [];
+  for (const { account, chargeId, usageClass } of batch) {
+    const charge = { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass };
+    const short = await postCharge(database, { ...charge, atMs: pair.atMs });
+    outcomesOfLedger.push(short === undefined ? "charged" : JSON.parse(JSON.stringify(short)).code);
+  }
   const expected = batch.map(({ account, chargeId, usageClass }) =>
     model.charge(chargeId, account, usageClass, pair.atMs),
   );
   assert.deepEqual(outcomesOfLedger, expected);
 };
 
-const adjust: Operation = (pair) => {
+const adjust: Operation = async (pair) => {
   const account = pair.randomAccount();
   const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
-  const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
+  const id = await adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
   pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
 };
 
@@ -122,25 +119,25 @@ function randomCredit({ chance, model }: LedgerAndModel): ModelEntry | undefined
   return candidates.length === 0 ? undefined : chance.pick(candidates);
 }
 
-const reverse: Operation = (pair) => {
+const reverse: Operation = async (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
   const { model, atMs } = pair;
   const isRefused = credit.kind !== "paid" || model.isReversed(credit.id);
-  const id = expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
+  const id = await expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
   if (id === undefined) return;
   const { account, micros } = credit;
   model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
 };
 
-const confirm: Operation = (pair) => {
+const confirm: Operation = async (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
-  expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
+  await expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
   if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
 };
 
-const changeSettings: Operation = (pair) => {
+const changeSettings: Operation = async (pair) => {
   const { chance, model, database } = pair;
   const account = pair.randomAccount();
   const modelled = model.accounts[account];
@@ -149,33 +146,33 @@ const changeSettings: Operation = (pair) => {
   const lowBalanceMicros = chance.integer(0, 10_000_000);
   const state = chance.pick(["active", "active", "suspended"] as const);
   const change = chance.pick([{ capMicros }, { lowBalanceMicros }, { state }, { capMicros, state }]);
-  changeAccount(database, pair.idOf(account), change);
+  await changeAccount(database, pair.idOf(account), change);
   if ("capMicros" in change) modelled.cap = capMicros;
   if ("lowBalanceMicros" in change) modelled.low = lowBalanceMicros;
   if ("state" in change) modelled.isSuspended = state === "suspended";
 };
 
-const review: Operation = (pair) => {
-  const reviewed = reviewAccounts(pair.database, pair.day());
+const review: Operation = async (pair) => {
+  const reviewed = await reviewAccounts(pair.database, pair.day());
   const outcomes = reviewed.map(
     ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
   );
   assert.deepEqual([...outcomes].sort(), [...pair.model.review(pair.day())].sort());
 };
 
-const decide: Operation = (pair) => {
+const decide: Operation = async (pair) => {
   const account = pair.randomAccount();
   const modelled = pair.model.accounts[account];
   assert.ok(modelled);
   const outcome = pair.chance.pick(["approved", "declined"] as const);
-  expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
+  await expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
   if (!modelled.isQueued) return;
   modelled.isQueued = false;
   if (outcome === "approved") modelled.tier = 4;
   else if (modelled.declinedOn === null || modelled.declinedOn < pair.day()) modelled.declinedOn = pair.day();
 };
 
-const passTime: Operation = (pair) => {
+const passTime: Operation = async (pair) => {
   const { chance } = pair;
   const toMidnightMs = dayMs - (pair.atMs % dayMs);
   const days = chance.integer(1, 40);
@@ -183,14 +180,14 @@ const passTime: Operation = (pair) => {
   pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
 };
 
-const reopen: Operation = (pair) => {
-  pair.database.close();
-  pair.database = openAccounts(pair.location, options);
+const reopen: Operation = async (pair) => {
+  await pair.database.close();
+  pair.database = await openAccounts(pair.location, options);
 };
 
 /** Operations, repeated by frequency. */
 const operations: readonly Operation[] = [
-  ...Array.from({ length: 8 }, () => chargeBatch),
+  ...Array.from({ length: 8 }, () => chargeSome),
   addRandomCredit,
   addRandomCredit,
   addRandomCredit,
@@ -208,13 +205,15 @@ const operations: readonly Operation[] = [
   decide,
   decide,
   reopen,
-  (pair) => pair.ids.length < 5 && pair.openAccount(),
+  async (pair) => {
+    if (pair.ids.length < 5) await pair.openAccount();
+  },
 ];
 
 /** Fails unless the ledger and the model agree on every account. */
-function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): void {
+async function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): Promise<void> {
   const month = new Date(atMs).toISOString().slice(0, 7);
-  const accounts = listAccounts(database, month);
+  const accounts = await listAccounts(database, month);
   for (const [index, accountId] of ids.entries()) {
     const account = accounts.find((candidate) => candidate.accountId === accountId);
     assert.ok(account);
@@ -223,23 +222,23 @@ function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): voi
       [model.balance(index), model.spent(index, month), model.accounts[index]?.tier, model.billing(index)],
     );
     const range = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
-    const usage = listUsage(database, accountId, range).map((row) => Object.values(row).join(" "));
+    const usage = (await listUsage(database, accountId, range)).map((row) => Object.values(row).join(" "));
     assert.deepEqual([...usage].sort(), model.usage(index));
   }
 }
 
 /** Runs random operations on new accounts; returns the number of charges. Fails if the ledger and the model differ. */
-export function runRandomOperations(location: string, chance: Chance, length: number): number {
-  const pair = new LedgerAndModel(chance, location, createAccounts(location, options));
+export async function runRandomOperations(location: string, chance: Chance, length: number): Promise<number> {
+  const pair = new LedgerAndModel(chance, location, await createAccounts(location, options));
   try {
-    pair.openAccount();
+    await pair.openAccount();
     for (let step = 0; step < length; step += 1) {
-      chance.pick(operations)(pair);
-      if (step % 10 === 9 || step === length - 1) assertSameAccounts(pair);
+      await chance.pick(operations)(pair);
+      if (step % 10 === 9 || step === length - 1) await assertSameAccounts(pair);
     }
-    assert.deepEqual(audit(pair.database).faults, []);
+    assert.deepEqual((await audit(pair.database)).faults, []);
     return pair.model.posted.filter(({ kind }) => kind === "charge").length;
   } finally {
-    pair.database.close();
+    await pair.database.close();
   }
 }

@@ -53,11 +53,11 @@ export async function killServices(
   { lake, engine = "SQLite", kills, clients, chance }: ServiceKillOptions,
 ): Promise<ServiceKillSummary> {
   const accounts = await temporaryAccounts(scope, engine);
-  const customers = Array.from({ length: 6 }, () => createCustomer(accounts));
+  const customers = await Promise.all(Array.from({ length: 6 }, () => createCustomer(accounts)));
   const all: PaidAnswer[] = [];
   let refused = 0;
   for (let kill = 0; kill < kills; kill += 1) {
-    const almostSpent = createCustomer(accounts, { usd: "0.101" });
+    const almostSpent = await createCustomer(accounts, { usd: "0.101" });
     const service = await startServing(scope, ["serve", "--port", "0", "--lake", lake], {
       env: { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "silent" },
     });
@@ -77,11 +77,16 @@ export async function killServices(
     await Promise.all(clientLoops);
     agent.destroy();
     await service.ended;
-    assertChargedOnce(accounts, paid, `kill ${kill}`);
+    await assertChargedOnce(accounts, paid, `kill ${kill}`);
     all.push(...paid);
   }
-  assertChargedOnce(accounts, all, "in the end");
-  return { kills, complete: all.length, unanswered: inAccountsFile(accounts, audit).charges - all.length, refused };
+  await assertChargedOnce(accounts, all, "in the end");
+  return {
+    kills,
+    complete: all.length,
+    unanswered: (await inAccountsFile(accounts, audit)).charges - all.length,
+    refused,
+  };
 }
 
 /** Returns the charge, `refused` on a spent balance, or undefined if the answer was incomplete. */
@@ -103,10 +108,10 @@ function getAs(agent: Agent, url: string, customer: Customer): Promise<PaidAnswe
   });
 }
 
-function assertChargedOnce(accounts: string, paid: readonly PaidAnswer[], when: string): void {
-  const [faults, charges] = inAccountsFile(accounts, (database) => [
-    audit(database).faults,
-    database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`),
+async function assertChargedOnce(accounts: string, paid: readonly PaidAnswer[], when: string): Promise<void> {
+  const [faults, charges] = await inAccountsFile(accounts, async (database) => [
+    (await audit(database)).faults,
+    await database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`),
   ]);
   assert.deepEqual(faults, [], when);
   const byId = new Map(charges.map((row) => [textIn(row, "entry_id"), row]));

@@ -1,5 +1,5 @@
 /**
- * Child program: prints a lake's answers as JSON, twice: from serving files, counting in memory, and without serving files, counting in the engine. Its
+ * Child program: prints a lake's answers as JSON, twice: from serving files, and without them. Its
  * argument is JSON: the `lake`, the `feeds` to ingest into it first, and the `paths` to answer.
  */
 import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
@@ -21,8 +21,7 @@ export interface LakeAnswers {
 }
 
 async function answersOf({ lake, paths }: AnswerRequest, hasServingFiles: boolean): Promise<LakeAnswers> {
-  const options = { hasServingFiles, ...(hasServingFiles ? {} : { fetchedMatches: 0 }) };
-  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", options);
+  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", { hasServingFiles });
   const bodies: unknown[] = [];
   for (const path of paths) bodies.push(await answerPath(version, path));
   const hasIndex = version.served.index;

@@ -126,7 +126,7 @@ describe("a call of a tool is answered as its request is, and charged once", () 
         assert.match(String(usage?.request_id), /^[0-9a-f-]{36}$/);
         assert.deepEqual(body, withoutCursor((await service.get(path)).body), tool);
       }
-      assert.deepEqual(inAccountsFile(service.accounts, audit).faults, []);
+      assert.deepEqual((await inAccountsFile(service.accounts, audit)).faults, []);
     });
 
   test("over standard input and output, without a charge", async () => {
@@ -289,7 +289,7 @@ test("lists that are sent as JSON text, and arrays of texts with commas, are rea
 });
 
 test("a list that cannot be read is refused with what to send, and is not charged", async () => {
-  const { bearer } = createCustomer(service.accounts);
+  const { bearer } = await createCustomer(service.accounts);
   const client = await connectAgent(fileScope, service.url, bearer);
   const values = [
     "['SUV']",

@@ -63,7 +63,7 @@ describe("an expensive call is confirmed by the user of a client that can ask", 
     });
 
   test("questions count against the rate limits", async (t) => {
-    const { bearer } = createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
+    const { bearer } = await createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
     const agent = await connectAgent(t, service.url, bearer, { capabilities, answer: () => "decline" });
     let declined = 0;
     while (declined < 20 && /^Not called/.test((await agent.call("search_listings", enriched)).text)) declined += 1;
@@ -80,7 +80,7 @@ describe("an export", () => {
   };
 
   test("is a link for a client without tasks, whose download is charged", async (t) => {
-    const customer = createCustomer(service.accounts);
+    const customer = await createCustomer(service.accounts);
     const agent = await connectAgent(t, service.url, customer.bearer);
     const { content } = await agent.client.callTool({ name: "export_listings", arguments: query });
     const [text, link] = content;
@@ -94,7 +94,7 @@ describe("an export", () => {
   });
 
   test("is a task for a client with tasks, which charges for the file and links to it", async () => {
-    const customer = createCustomer(service.accounts);
+    const customer = await createCustomer(service.accounts);
     const created = await request(customer, "tools/call", { name: "export_listings", arguments: query });
     assert.deepEqual([created.result.resultType, created.result.status], ["task", "working"]);
     const taskId = String(created.result.taskId);
@@ -109,7 +109,7 @@ describe("an export", () => {
     assert.equal(micros, "0");
     assert.ok(text.startsWith(`Wrote ${csv.trimEnd().split("\n").length - 1} rows in ${csv.length} bytes.`), text);
 
-    const other = createCustomer(service.accounts);
+    const other = await createCustomer(service.accounts);
     for (const method of ["tasks/get", "tasks/cancel"])
       assert.equal((await request(other, method, { taskId })).error.code, -32_602, method);
     assert.deepEqual((await request(customer, "tasks/get", { taskId }, [])).error.code, -32_021);
@@ -118,7 +118,7 @@ describe("an export", () => {
   });
 
   test("is refused before a task begins, and asks for a high price", async () => {
-    const customer = createCustomer(service.accounts);
+    const customer = await createCustomer(service.accounts);
     const call = async (args: object, more = {}) => {
       const { result } = await request(customer, "tools/call", { name: "export_listings", arguments: args, ...more }, [
         "tasks",
@@ -151,7 +151,7 @@ describe("an export", () => {
   });
 
   test("needs the scope of exports", async () => {
-    const scopeless = createCustomer(service.accounts, { scopes: ["inventory.read"] });
+    const scopeless = await createCustomer(service.accounts, { scopes: ["inventory.read"] });
     const refused = await request(scopeless, "tools/call", { name: "export_listings", arguments: query });
     assert.match(JSON.stringify(refused.result), /missing_scope: .*export\.read/);
   });

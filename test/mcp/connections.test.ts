@@ -132,7 +132,7 @@ async function chargedRequests({ get }: Client, bearer: Record<string, string>):
 
 for (const era of ["auto", "legacy"] as const)
   test(`a cancelled call is not charged and stops, with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
-    const { bearer } = createCustomer(service.accounts);
+    const { bearer } = await createCustomer(service.accounts);
     const agent = await connectAgent(t, service.url, bearer, { era });
     const staying = Array.from({ length: 3 }, () => agent.call("trends", slowArguments));
     await untilBusy(service);
@@ -147,7 +147,7 @@ for (const era of ["auto", "legacy"] as const)
   });
 
 test("a call whose client vanishes is not charged and stops", async () => {
-  const { bearer } = createCustomer(service.accounts);
+  const { bearer } = await createCustomer(service.accounts);
   const headers = { ...bearer, ...protocolHeaders };
   const staying = Array.from({ length: 3 }, () => service.get(slowRequest, bearer));
   await untilBusy(service);

@@ -20,7 +20,7 @@ const vin = "2HKRW2H88NH060064";
 
 describe("accounts", () => {
   const customerAgent = async (t: Scope, options: Parameters<typeof createCustomer>[1]): Promise<Agent> =>
-    connectAgent(t, service.url, createCustomer(service.accounts, options).bearer);
+    connectAgent(t, service.url, (await createCustomer(service.accounts, options)).bearer);
 
   test("a request without a valid key is refused as the API refuses it", async () => {
     const send = (headers: Record<string, string>, query = ""): Promise<Response> =>
@@ -47,7 +47,7 @@ describe("accounts", () => {
   });
 
   test("calls and other requests count against the rate limits", async (t) => {
-    const { bearer } = createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
+    const { bearer } = await createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
     const client = await connectAgent(t, service.url, bearer);
     let called = 0;
     while (called < 20 && !(await client.call("get_usage")).isError) called += 1;

@@ -83,7 +83,7 @@ test("a key with the scope sql.read queries over HTTP, and is charged as for the
   assert.match((await agent.call("query", { sql: "SELECT pirce FROM active" })).text, /^invalid_statement: .*"pirce"/);
   assert.match((await agent.call("query", { sql: "SELECT $id", params: { id: 2 ** 60 } })).text, /for params\.id/);
 
-  const { bearer } = createCustomer(served.accounts, { scopes: ["inventory.read"] });
+  const { bearer } = await createCustomer(served.accounts, { scopes: ["inventory.read"] });
   const other = await connectAgent(t, served.url, bearer);
   assert.equal((await listed(other)).includes("query"), false);
   assert.match((await other.call("query", { sql: "SELECT 1" })).text, /^missing_scope: .*sql\.read/);

@@ -37,8 +37,8 @@ const connectAs = (name: string, parameters = {}) => connectClient(service, name
 const statusOf = async (token?: string): Promise<number> => (await callAgentServer(url, token)).status;
 const isRefused = async (token: string): Promise<boolean> => (await statusOf(token)) === 401;
 const grantOf = (name: string) =>
-  inAccountsFile(accounts, (database) =>
-    listKeys(database, customer.accountId).findLast((key) => key.name === `${name} (OAuth)`),
+  inAccountsFile(accounts, async (database) =>
+    (await listKeys(database, customer.accountId)).findLast((key) => key.name === `${name} (OAuth)`),
   );
 
 describe("authorization requests", () => {
@@ -117,7 +117,7 @@ describe("authorization requests", () => {
     for (const answer of ["allow", "allow", "decline"] as const)
       statuses.push((await client.answer(request, page, answer)).status);
     assert.deepEqual(statuses, [200, 400, 400]);
-    const keys = inAccountsFile(accounts, (database) => listKeys(database, customer.accountId));
+    const keys = await inAccountsFile(accounts, (database) => listKeys(database, customer.accountId));
     assert.equal(keys.filter(({ name }) => name === "Twice (OAuth)").length, 1);
   });
 });
@@ -128,12 +128,16 @@ describe("tokens", () => {
     assert.deepEqual([tokens.status, tokens.scope, tokens.expires_in], [200, "dealers.read", accessTokenSeconds]);
     assert.match(tokens.access_token, /^cq_oauth_/);
     assert.notEqual(await statusOf(tokens.access_token), 401);
-    const grant = grantOf("Claude");
+    const grant = await grantOf("Claude");
     assert.deepEqual(grant?.scopes, ["dealers.read"]);
-    await eventually("its use is recorded", async () => grantOf("Claude")?.lastUsedAtMs !== null);
-    const [record] = inAccountsFile(accounts, (database) => listAuditRecords(database, { before: null, limit: 1 }));
+    await eventually("its use is recorded", async () => (await grantOf("Claude"))?.lastUsedAtMs !== null);
+    const [record] = await inAccountsFile(accounts, (database) =>
+      listAuditRecords(database, { before: null, limit: 1 }),
+    );
     assert.deepEqual([record?.action, record?.actor], ["agents connect", customer.accountId]);
-    const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM oauth_state`)));
+    const stored = await inAccountsFile(accounts, async (database) =>
+      JSON.stringify(await database.all(sql`SELECT * FROM oauth_state`)),
+    );
     for (const secret of [tokens.access_token, tokens.refresh_token]) assert.ok(!stored.includes(secret.slice(-43)));
     const api = await fetch(`${url}/v1/usage`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
     assert.equal(api.status, 401, "the audience is the agent server alone");
@@ -172,7 +176,7 @@ describe("tokens", () => {
     assert.equal(tokens.status, 200);
     assert.equal((await client.redeem(String(id), code)).error, "invalid_grant");
     await eventually("the token is refused", () => isRefused(tokens.access_token), 2000);
-    assert.notEqual(grantOf("Twice")?.revokedAtMs, null);
+    assert.notEqual((await grantOf("Twice"))?.revokedAtMs, null);
     assert.equal((await client.refresh(String(id), tokens.refresh_token)).error, "invalid_grant");
   });
 
@@ -221,8 +225,8 @@ describe("tokens", () => {
     const { tokens } = await connectAs("Deleted");
     heldMs = Math.ceil(systemClock.monotonicMs());
     assert.ok(!(await isRefused(tokens.access_token)));
-    const keyId = grantOf("Deleted")?.keyId ?? "";
-    inAccountsFile(accounts, (database) => deleteStateOfGrant(database, "AccessToken", keyId));
+    const keyId = (await grantOf("Deleted"))?.keyId ?? "";
+    await inAccountsFile(accounts, (database) => deleteStateOfGrant(database, "AccessToken", keyId));
     heldMs += 900;
     assert.ok(!(await isRefused(tokens.access_token)));
     heldMs += 1;
@@ -258,13 +262,13 @@ describe("tokens", () => {
       assert.equal((await revoke(tokens[name])).status, 200);
       await eventually("the token is refused", () => isRefused(tokens.access_token), 2000);
       assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
-      assert.notEqual(grantOf("Leaving")?.revokedAtMs, null);
+      assert.notEqual((await grantOf("Leaving"))?.revokedAtMs, null);
     }
   });
 
   test("a disconnected agent is refused within a second, and only its account can disconnect it", async () => {
     const { client, id, tokens } = await connectAs("Disconnected");
-    const keyId = grantOf("Disconnected")?.keyId ?? "";
+    const keyId = (await grantOf("Disconnected"))?.keyId ?? "";
     const sessionOf = async (accountId: string): Promise<string> =>
       `carquet-session=${await service.sessions.create(accountId)}`;
     const cookie = await sessionOf(customer.accountId);
@@ -273,7 +277,7 @@ describe("tokens", () => {
     assert.ok(page.includes("Disconnected (OAuth)") && page.includes(`href="${path}">Disconnect<`));
     assert.notEqual(await statusOf(tokens.access_token), 401);
     const form = { csrf_token: csrfTokenIn(page) };
-    const other = await sessionOf(createCustomer(service.accounts).accountId);
+    const other = await sessionOf((await createCustomer(service.accounts)).accountId);
     const otherForm = {
       csrf_token: csrfTokenIn(await (await fetch(`${url}/account`, { headers: { Cookie: other } })).text()),
     };

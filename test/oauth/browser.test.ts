@@ -101,7 +101,7 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
     if (/Content Security Policy|Refused to/.test(message.text())) violations.push(message.text());
   });
   const password = "correct horse battery";
-  await page.goto(`${url}/invitation?token=${createLinkSecret(accounts, customer.accountId, "invitation")}`);
+  await page.goto(`${url}/invitation?token=${await createLinkSecret(accounts, customer.accountId, "invitation")}`);
   await page.getByLabel("New password").fill(password);
   await page.getByLabel("The same again").fill(password);
   await page.getByRole("button", { name: "Set the password" }).click();

@@ -112,7 +112,9 @@ describe("registration", () => {
     assert.deepEqual([open.token_endpoint_auth_method, open.client_secret], ["none", undefined]);
     const closed = await registerClient(url, { token_endpoint_auth_method: "client_secret_post" });
     const secret = String(closed.client_secret);
-    const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM oauth_state`)));
+    const stored = await inAccountsFile(accounts, async (database) =>
+      JSON.stringify(await database.all(sql`SELECT * FROM oauth_state`)),
+    );
     assert.ok(secret.length > 40 && !stored.includes(secret));
     const client = new OAuthClient(service);
     const id = String(closed.client_id);
@@ -125,7 +127,7 @@ describe("registration", () => {
 
   test("registrations are limited in size and per address", async (t) => {
     assert.equal((await registerClient(url, { client_name: "x".repeat(registrationBytesMax) })).status, 413);
-    const other = await startService(t, lake, { mountSite: mountAll, accounts, synchronous: "NORMAL" });
+    const other = await startService(t, lake, { mountSite: mountAll, accounts });
     const { failuresMax } = registrationLimits;
     for (let n = 0; n < failuresMax; n += 1)
       assert.equal((await registerClient(other.url, { redirect_uris: [] })).status, 400);

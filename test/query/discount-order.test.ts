@@ -41,7 +41,7 @@ for (const view of ["", "&snapshot_date=2026-11-18"])
         ([one, other]) => one.discount_from_msrp === other.discount_from_msrp && compareRatios(one, other) !== 0,
       );
       assert.ok(roundedTies.length > 10);
-      const { bearer } = createCustomer(client.accounts, { scopes: ["export.read"] });
+      const { bearer } = await createCustomer(client.accounts, { scopes: ["export.read"] });
       const { body } = await client.get(`/v1/exports?format=csv&${query}`, bearer);
       const ids = String(body)
         .trim()

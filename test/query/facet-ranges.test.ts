@@ -159,7 +159,7 @@ for (const [index, { case: title, width, min }] of refused.entries()) {
   });
 }
 
-test("the engine counts a number near the largest one in the bucket above the others, as counting in memory does", async () => {
+test("a number near the largest one counts in the bucket above the others", async () => {
   const cars = Array.from({ length: 60 }, (_, n): CarRow => {
     const items = [{ amount_usd: n === 0 ? 2_147_483_640 : 10, direction: "add", raw_label: "gold" }];
     return { dealer_adjusted_vehicle_price_usd: 20 * n + 1, line_items: JSON.stringify(items) };
@@ -167,11 +167,6 @@ test("the engine counts a number near the largest one in the bucket above the ot
   const feeds = await temporaryFolder(fileScope);
   await writeFeeds(feeds, "2026-11-19", feedsOf(cars));
   const { lake } = await createLake(fileScope, feeds);
-  const [inMemory, inEngine] = await Promise.all(
-    [100_000, 0].map(async (fetchedMatches) =>
-      answerPath(await openVersion(fileScope, lake, { fetchedMatches }), "/v1/facets?facets=all_in_price,make"),
-    ),
-  );
-  assert.match(JSON.stringify(inMemory), /"min":0,"max":\d+,"count":\d.*"max":2147483\d\d\d/);
-  assert.deepEqual(inEngine, inMemory);
+  const answer = await answerPath(await openVersion(fileScope, lake), "/v1/facets?facets=all_in_price,make");
+  assert.match(JSON.stringify(answer), /"min":0,"max":\d+,"count":\d.*"max":2147483\d\d\d/);
 });

@@ -8,6 +8,7 @@ import { oracleCategoricalFacets, oracleNumericFacets } from "../oracle/answers/
 import { readInventory } from "../oracle/answers/inventory.ts";
 import { compareThreeWays } from "../oracle/compare/both-ways.ts";
 import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
+import { compareWithConditions } from "../oracle/compare/conditions.ts";
 import { forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { pageThrough, sorts } from "../oracle/compare/pages.ts";
 import { compareTrendsWithFacets } from "../oracle/compare/trends.ts";
@@ -36,6 +37,7 @@ import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
+import { openVersion } from "../support/versions.ts";
 
 const [lakeSeed, requestSeed, seed] = extentOf([20261136, 20261149, 20261166], [20261119, 20261119, 20261119]);
 
@@ -103,6 +105,12 @@ test("the random requests cover every past day and sold listings", () => {
 test("random requests find what the oracle finds, in every mode", async () => {
   const { found } = await compareThreeWays(both, inventory, searches);
   assert.ok(found > searchCount / 2, `only ${found} requests found anything`);
+});
+
+test("the engine finds the pages of random requests by conditions too, in the same order", async () => {
+  const version = await openVersion(fileScope, lake);
+  const compared = await compareWithConditions(version, searches);
+  assert.ok(compared > 5 * searchCount, `only ${compared} listings`);
 });
 
 test("random facets count what the oracle counts", async () => {

@@ -7,7 +7,7 @@ import { Abandoned, Job } from "../../src/db/job.ts";
 import { InvalidValue, sql } from "../../src/db/sql.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import { retryOnDamage } from "../../src/serving/files/open-serving-files.ts";
-import { SearchIndex } from "../../src/serving/index/search-index.ts";
+import { Segment } from "../../src/serving/index/segment.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
@@ -47,7 +47,7 @@ test("look-ups of values that are no id or VIN find nothing, and the row store s
 });
 
 test("an index that was built but did not open leaves nothing behind: the next request builds it", async (scope) => {
-  const opening = scope.mock.method(SearchIndex, "open", () => Promise.reject(new Error("out of memory")), {
+  const opening = scope.mock.method(Segment, "open", () => Promise.reject(new Error("out of memory")), {
     times: 1,
   });
   const version = await openVersion(scope, lake, { hasServingFiles: false });

@@ -2,41 +2,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { choosePage, type KeyedChunk } from "../../src/serving/index/page.ts";
+import { choosePage, type FillKeys } from "../../src/serving/index/page.ts";
 
-/** Keys of matches in parts, each with its position. */
+/** Keys by position, some of them equal or infinite. */
 const matches = fc
   .array(
-    fc.array(fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 2 ** 26 - 1 })), { maxLength: 300 }),
-    { maxLength: 8 },
+    fc.oneof(fc.integer({ min: -9, max: 60 }), fc.integer({ min: -(2 ** 42), max: 2 ** 42 }), fc.constant(Infinity)),
+    { maxLength: 2400 },
   )
-  .map((parts) => {
-    let position = 0;
-    return parts.map((keys): KeyedChunk => [Int32Array.from(keys), Int32Array.from(keys, () => (position += 3))]);
-  });
+  .map((keys) => ({ keys, positions: Int32Array.from(keys, (_, n) => (n * 7919) % keys.length) }))
+  .filter(({ positions }) => new Set(positions).size === positions.length);
 
-function plainPage(parts: readonly KeyedChunk[], offset: number, limit: number): readonly number[] {
-  const pairs = parts.flatMap(([keys, positions]) =>
-    Array.from(keys, (key, index) => [key, positions[index] ?? 0] as const),
-  );
-  const sorted = pairs.sort(([one, first], [other, second]) => one - other || first - second);
+const fillFrom =
+  (known: ArrayLike<number>): FillKeys =>
+  (keys, positions) =>
+    positions.forEach((position, n) => {
+      keys[n] = known[position] ?? Number.NaN;
+    });
+
+function plainPage(keys: readonly number[], offset: number, limit: number): readonly number[] {
+  const pairs = keys.map((key, position) => [key, position] as const);
+  const order = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);
+  const sorted = pairs.sort(([one, first], [other, second]) => order(one, other) || first - second);
   return sorted.slice(offset, offset + limit).map(([, position]) => position);
 }
 
-test("a page equals that of sorting all matches by key and position", () => {
-  const numbers = { seed: 20261122, numRuns: 2000 };
-  fc.assert(
-    fc.property(matches, fc.integer({ min: 0, max: 400 }), fc.integer({ min: 1, max: 100 }), (parts, offset, limit) => {
-      assert.deepEqual(choosePage(parts, offset, limit), plainPage(parts, offset, limit));
+test("a page equals that of sorting all matches by key and position", async () => {
+  const numbers = { seed: 20261122, numRuns: 1000 };
+  await fc.assert(
+    fc.asyncProperty(matches, fc.nat({ max: 400 }), fc.integer({ min: 1, max: 100 }), async (drawn, offset, limit) => {
+      const page = await choosePage(drawn.positions, fillFrom(drawn.keys), offset, limit);
+      assert.deepEqual(page, plainPage(drawn.keys, offset, limit));
     }),
     numbers,
   );
 });
 
-test("a page is found at any offset of a million matches", () => {
-  const keys = Int32Array.from({ length: 1_000_000 }, (_, n) => (n * 7919) % 1_000_003);
-  const parts: readonly KeyedChunk[] = [[keys, Int32Array.from(keys, (_, n) => n)]];
+test("a page is found at any offset of a million matches", async () => {
+  const keys = Float64Array.from({ length: 1_000_000 }, (_, n) => (n * 7919) % 1_000_003);
+  const positions = Int32Array.from(keys, (_, n) => n);
   const inverse = [...keys.keys()].sort((one, other) => (keys[one] ?? 0) - (keys[other] ?? 0));
   for (const offset of [0, 1, 4_095, 499_999, 999_990, 1_000_000])
-    assert.deepEqual(choosePage(parts, offset, 50), inverse.slice(offset, offset + 50));
+    assert.deepEqual(await choosePage(positions, fillFrom(keys), offset, 50), inverse.slice(offset, offset + 50));
 });

@@ -39,7 +39,6 @@ await writeFeeds(folder, "2026-11-19", {
 const { lake } = await createLake(fileScope, folder);
 const sources = {
   "the index": await openVersion(fileScope, lake),
-  "the index, where the engine counts": await openVersion(fileScope, lake, { fetchedMatches: -1 }),
   "the Parquet files": await openVersion(fileScope, lake, { hasServingFiles: false }),
 };
 

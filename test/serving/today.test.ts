@@ -1,6 +1,7 @@
 /** Pages of the published day from the index of today. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ColumnCache } from "../../src/serving/index/columns.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -79,4 +80,19 @@ test("a page of a dealer's listings, and one of all, equal those from Parquet", 
       const path = `/v1/listings?${page}${filter}`;
       assert.deepEqual(await answerPath(indexed, path), await answerPath(parquet, path), path);
     }
+});
+
+test("answers are the same where columns have little memory or none, and what is kept of them stays within it", async () => {
+  for (const bytes of [1, 20_000]) {
+    const columns = new ColumnCache(bytes);
+    const version = await openVersion(fileScope, lake, { columns });
+    for (const filter of filters.slice(0, 5)) {
+      for (const path of [
+        `/v1/listings?${filter}&sort=price&limit=5`,
+        `/v1/facets?${filter}&facets=make,features,price`,
+      ])
+        assert.deepEqual(await answerPath(version, path), await answerPath(parquet, path), path);
+      assert.ok(columns.bytes <= bytes, `${columns.bytes} of ${bytes} bytes`);
+    }
+  }
 });

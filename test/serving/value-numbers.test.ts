@@ -38,7 +38,6 @@ const index = fc
 
 test("values of random indexes have numbers in order, one for each spelling, and a group for all spellings", async () => {
   let joined = 0;
-  let shifted = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(index, { minLength: 1, maxLength: 4 }), async (indexes) => {
       const numbers = valueNumbers("trim", indexes);
@@ -47,7 +46,6 @@ test("values of random indexes have numbers in order, one for each spelling, and
         const numbered = numbers.in(sql`SELECT id AS id, id AS number FROM (${rows})`, sql`number`, one);
         const query = sql`SELECT id, number, ${groupOf(sql`number`, numbers.same)} AS "group" FROM (${numbered}) ORDER BY id`;
         if (numbered.text.includes("JOIN")) joined += 1;
-        if (numbered.text.includes("WHEN number >=")) shifted += 1;
         const found = await database.using((session) => session.rows(query));
         const textOf = (row: (typeof found)[number], name: string): string | null =>
           numbers.textOf(integerIn(row, name));
@@ -70,5 +68,5 @@ test("values of random indexes have numbers in order, one for each spelling, and
     }),
     { seed: 20261127, numRuns: 120 },
   );
-  assert.ok(joined > 20 && shifted > 20, `${joined} of the statements join, ${shifted} shift`);
+  assert.ok(joined > 20, `${joined} of the statements join`);
 });

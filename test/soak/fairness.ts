@@ -23,7 +23,7 @@ export default {
         url,
         accounts,
         attacker: customer,
-        quiet: createCustomer(accounts),
+        quiet: await createCustomer(accounts),
         lightRequests: draws,
         pauseMs: 50,
         connections: 32,

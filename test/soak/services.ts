@@ -11,7 +11,7 @@ import type { Campaign } from "./campaign.ts";
 
 export const charges = {
   describe: "a service killed under load from 32 clients charges each complete answer exactly once",
-  draws: 200,
+  draws: 1000,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
       const { lake } = await createLake(scope);

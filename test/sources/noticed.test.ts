@@ -139,7 +139,7 @@ test("the page of sources says which fail and why, and what days wait for and la
   const client = await startService(t, lake, { queue });
   const site = await signedInBrowser(t, client);
   const { accountId } = client.customer;
-  inAccountsFile(client.accounts, (database) =>
+  await inAccountsFile(client.accounts, (database) =>
     applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
   );
   const page = await site.open("/operate/service");

@@ -57,19 +57,19 @@ export function testOnBothEngines(
 
 /** Returns a location without accounts: a path in a temporary folder, or a URL. */
 export const unusedLocation = async (scope: Scope, engine: AccountsEngine): Promise<string> =>
-  engine === "SQLite" ? join(await temporaryFolder(scope), "accounts.db") : temporaryPostgresUrl(scope);
+  engine === "SQLite" ? join(await temporaryFolder(scope), "accounts.db") : await temporaryPostgresUrl(scope);
 
 /** Creates accounts in a temporary location, and returns that. */
 export async function temporaryAccounts(scope: Scope, engine: AccountsEngine): Promise<string> {
   const location = await unusedLocation(scope, engine);
-  createAccounts(location, { busyMs: 5000 }).close();
+  await useAndClose(createAccounts(location, { busyMs: 5000 }), () => undefined);
   return location;
 }
 
 export const temporaryAccountsFile = (scope: Scope): Promise<string> => temporaryAccounts(scope, "SQLite");
 
 /** Runs work on accounts over its own connection, as another process does. */
-export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T): T {
+export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T | Promise<T>): Promise<T> {
   return useAndClose(openAccounts(location, { busyMs: 10_000 }), work);
 }
 
@@ -77,14 +77,14 @@ export function inAccountsFile<T>(location: string, work: (database: SqlDatabase
 export function createCustomer(
   path: string,
   { tier = 4, override = unreachableLimits, usd = "1000", scopes: granted = scopes }: CustomerOptions = {},
-): Customer {
-  return inAccountsFile(path, (database) => {
+): Promise<Customer> {
+  return inAccountsFile(path, async (database) => {
     const atMs = Date.now();
-    const accountId = createAccount(database, { email: "buyer@dealers.example", tier, atMs });
-    changeAccount(database, accountId, { rateLimitOverride: override });
+    const accountId = await createAccount(database, { email: "buyer@dealers.example", tier, atMs });
+    await changeAccount(database, accountId, { rateLimitOverride: override });
     const micros = parseUsd(usd) ?? 0;
-    if (micros > 0) addCredit(database, { accountId, kind: "paid", micros, atMs, isConfirmed: true });
-    const { key, keyId } = createKey(database, { accountId, scopes: granted, atMs });
+    if (micros > 0) await addCredit(database, { accountId, kind: "paid", micros, atMs, isConfirmed: true });
+    const { key, keyId } = await createKey(database, { accountId, scopes: granted, atMs });
     return { accountId, key, keyId, bearer: { Authorization: `Bearer ${key}` } };
   });
 }

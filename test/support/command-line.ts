@@ -151,7 +151,7 @@ export async function startServing(
   { env = {}, ...options }: CommandOptions = {},
 ): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
-  const customer = createCustomer(accounts);
+  const customer = await createCustomer(accounts);
   const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, options);
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(

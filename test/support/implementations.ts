@@ -43,14 +43,14 @@ export async function serveBothWays(scope: Scope, lake: string): Promise<BothWay
   return { ...both, client };
 }
 
-/** Opens a lake without its serving files; the engine counts all matches. */
+/** Opens a lake without its serving files. */
 async function besideParquet(
   scope: Scope,
   lake: string,
   served: ApiClient,
   assertServed: () => void,
 ): Promise<BothWays> {
-  const version = await openVersion(scope, lake, { hasServingFiles: false, fetchedMatches: -1 });
+  const version = await openVersion(scope, lake, { hasServingFiles: false });
   return {
     served,
     parquet: clientOf(version),

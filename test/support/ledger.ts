@@ -1,7 +1,7 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import { type ChargeEntry, withCharges } from "../../src/accounts/ledger/charging.ts";
+import { type ChargeEntry, postCharge } from "../../src/accounts/ledger/charging.ts";
 import type { Shortfall } from "../../src/accounts/policy/billing-state.ts";
 import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
@@ -18,17 +18,23 @@ export interface TestLedger {
   readonly accountId: string;
   readonly keyId: string;
   /** Returns the account's balance in micros. */
-  balance(): number;
+  balance(): Promise<number>;
 }
 
 /** Creates accounts: one, which has a key and no balance. */
 export async function createLedger(scope: Scope, engine: AccountsEngine = "SQLite"): Promise<TestLedger> {
   const path = await unusedLocation(scope, engine);
-  const database = createAccounts(path, { busyMs: 1000 });
+  const database = await createAccounts(path, { busyMs: 1000 });
   onScopeEnd(scope, async () => database.close());
-  const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
-  const { keyId } = createKey(database, { accountId, scopes, atMs });
-  return { path, database, accountId, keyId, balance: () => getAccount(database, accountId, month).balanceMicros };
+  const accountId = await createAccount(database, { email: "a@b.example", tier: 1, atMs });
+  const { keyId } = await createKey(database, { accountId, scopes, atMs });
+  return {
+    path,
+    database,
+    accountId,
+    keyId,
+    balance: async () => (await getAccount(database, accountId, month)).balanceMicros,
+  };
 }
 
 /** A confirmed paid credit at `atMs`. */
@@ -43,8 +49,11 @@ export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string)
   usageClass: "listing_search",
 });
 
-/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
-  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+/** Posts one charge without an idempotency key. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export async function postPlainCharge(
+  database: SqlDatabase,
+  charge: Omit<ChargeEntry, "request">,
+): Promise<Shortfall | undefined> {
+  const failure = await postCharge(database, charge);
   return typeof failure === "string" ? undefined : failure;
 }

@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
-/** When a connection is lost: before the server has received a COMMIT, or when it has executed it. */
+/** When a connection is lost: before the server has received a statement, or when it has committed it. */
 export type LossMoment = "before the commit" | "after the commit";
 
 export class PostgresProxy {
-  private losses: LossMoment[] = [];
+  private loss: { readonly moment: LossMoment; readonly text: string } | undefined;
   private readonly sockets = new Set<Socket>();
   private isRefusing = false;
   private refusesAfterLoss = false;
@@ -34,9 +34,9 @@ export class PostgresProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Loses the connection of the next COMMIT. If `isRefusing`, refuses all others from then on, until `accept`. */
-  loseNext(moment: LossMoment, isRefusing = false): void {
-    this.losses.push(moment);
+  /** Loses the connection of the next statement with a text among its parameters. If `isRefusing`, refuses all others from then on, until `accept`. */
+  loseNext(moment: LossMoment, text: string, isRefusing = false): void {
+    this.loss = { moment, text };
     this.refusesAfterLoss = isRefusing;
   }
 
@@ -61,8 +61,8 @@ export class PostgresProxy {
     }
     let isLosing = false;
     client.on("data", (bytes: Buffer) => {
-      // A query message of the simple protocol: only ends of transactions are sent in it.
-      const moment = bytes.includes("COMMIT\0") ? this.losses.shift() : undefined;
+      const moment = this.loss !== undefined && bytes.includes(this.loss.text) ? this.loss.moment : undefined;
+      if (moment !== undefined) this.loss = undefined;
       if (moment !== undefined && this.refusesAfterLoss) this.isRefusing = true;
       if (moment === "before the commit") return lose();
       isLosing ||= moment !== undefined;

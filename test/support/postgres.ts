@@ -10,8 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { postgresPrograms, postgresUser } from "../../bench/servers/postgres.ts";
-import { PostgresDatabase } from "../../src/db/postgres.ts";
+import { connectPostgres } from "../../src/db/postgres.ts";
 import { ident, sql } from "../../src/db/sql.ts";
+import { useAndClose } from "../../src/db/sql-database.ts";
 import { eventually } from "./eventually.ts";
 import { cachedFolder } from "./lakes/cache.ts";
 import { groupScope, onScopeEnd, type Scope } from "./scope.ts";
@@ -143,11 +144,11 @@ export async function temporaryPostgresUrl(scope: Scope): Promise<string> {
 }
 
 /** Creates a schema on a server. Returns the URL of connections that use it. */
-export function emptySchemaOn({ url }: PostgresServer): string {
+export async function emptySchemaOn({ url }: PostgresServer): Promise<string> {
   schemas += 1;
   const schema = `test_${schemas}`;
-  const database = PostgresDatabase.open(url, { busyMs: 1000 });
-  database.run(sql`CREATE SCHEMA ${ident(schema)}`);
-  database.close();
+  await useAndClose(connectPostgres(url, { busyMs: 1000 }), (database) =>
+    database.run(sql`CREATE SCHEMA ${ident(schema)}`),
+  );
   return `${url}?options=-csearch_path%3D${schema}`;
 }

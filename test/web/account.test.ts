@@ -13,11 +13,11 @@ import { eventually } from "../support/command-line.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { sampleService } from "../support/http/service.ts";
-import { postCharge } from "../support/ledger.ts";
+import { postPlainCharge } from "../support/ledger.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { client } = await sampleService();
-const { accountId, bearer } = createCustomer(client.accounts);
+const { accountId, bearer } = await createCustomer(client.accounts);
 const sessionOf = async (account: string): Promise<string> =>
   `carquet-session=${await client.sessions.create(account)}`;
 const session = await sessionOf(accountId);
@@ -31,17 +31,17 @@ async function open(path: string, cookie = session) {
 const textOf = (page: Document, selector: string): string =>
   (page.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
 
-const change = (...[name, input]: [Parameters<typeof applyChange>[1], object]): void =>
-  inAccountsFile(client.accounts, (database) => {
-    applyChange(database, name, input as never, { actor: "test", atMs: Date.now() });
+const change = (...[name, input]: [Parameters<typeof applyChange>[1], object]): Promise<void> =>
+  inAccountsFile(client.accounts, async (database) => {
+    await applyChange(database, name, input as never, { actor: "test", atMs: Date.now() });
   });
 
 /** Creates an account with a credit and nothing else, as an operator invites one. */
-function invited(usd: string): string {
-  const created = createCustomer(client.accounts, { usd });
-  inAccountsFile(client.accounts, (database) => {
-    for (const { keyId } of listKeys(database, created.accountId))
-      applyChange(database, "keys revoke", { keyId, accountId: created.accountId }, { actor: "test", atMs: 1 });
+async function invited(usd: string): Promise<string> {
+  const created = await createCustomer(client.accounts, { usd });
+  await inAccountsFile(client.accounts, async (database) => {
+    for (const { keyId } of await listKeys(database, created.accountId))
+      await applyChange(database, "keys revoke", { keyId, accountId: created.accountId }, { actor: "test", atMs: 1 });
   });
   return created.accountId;
 }
@@ -91,7 +91,7 @@ test("the verdict is what is left in searches, by the smaller of balance and mon
     [1_000_000, /^\$999\.99 left\. 498 more searches\./],
     [spent + prices.listing_search - 1, /^Your monthly limit is reached\./],
   ] as const) {
-    limit(capMicros);
+    await limit(capMicros);
     const { page } = await open("/account");
     assert.match(textOf(page, ".verdict h1"), says);
     const set = capMicros === null ? /No monthly limit is set/ : /of a limit of \$/;
@@ -106,13 +106,18 @@ test("the verdict is what is left in searches, by the smaller of balance and mon
 });
 
 test("every charge is listed with its key, in pages, by kind, and as CSV", async () => {
-  const payer = createCustomer(client.accounts);
+  const payer = await createCustomer(client.accounts);
   const cookie = await sessionOf(payer.accountId);
-  inAccountsFile(client.accounts, (database) => {
+  await inAccountsFile(client.accounts, async (database) => {
     const charge = { accountId: payer.accountId, keyId: payer.keyId, atMs: Date.now() };
     for (let index = 0; index < 14; index += 1)
-      postCharge(database, { chargeId: `search-${index}`, usageClass: "listing_search", units: 1, ...charge });
-    postCharge(database, { chargeId: "an-export", usageClass: "listing_export", units: 3, ...charge });
+      await postPlainCharge(database, {
+        chargeId: `search-${index}`,
+        usageClass: "listing_search",
+        units: 1,
+        ...charge,
+      });
+    await postPlainCharge(database, { chargeId: "an-export", usageClass: "listing_export", units: 3, ...charge });
   });
   const { page } = await open("/account", cookie);
   const rows = [...page.querySelectorAll("#charges tbody tr")].map((row) => row.textContent ?? "");
@@ -133,7 +138,7 @@ test("every charge is listed with its key, in pages, by kind, and as CSV", async
 });
 
 test("a search is saved by its words or its filters, shown in words, and deleted", async () => {
-  const cookie = await sessionOf(createCustomer(client.accounts).accountId);
+  const cookie = await sessionOf((await createCustomer(client.accounts)).accountId);
   const { html, page } = await open("/account?query=make%3DToyota%26max_price%3D30000&name=cheap", cookie);
   assert.match(textOf(page, "#save p"), /^Toyota cars to \$30,000\.$/);
   assert.equal(page.querySelector("#save [name=words]"), null);
@@ -169,17 +174,17 @@ test("a search is saved by its words or its filters, shown in words, and deleted
 });
 
 test("a new account is welcomed with three first steps, and one without credit says whom to ask and what stays", async () => {
-  const fresh = invited("5");
+  const fresh = await invited("5");
   const cookie = await sessionOf(fresh);
   const { page } = await open("/account", cookie);
   assert.equal(textOf(page, "h1"), "Welcome. $5.00 is yours to spend.");
   assert.match(textOf(page, ".msg p"), /^Enough for about 2,500 searches\./);
   assert.equal(page.querySelectorAll(".steps a").length, 3);
   assert.ok(page.querySelector("#keys"), "its keys follow");
-  inAccountsFile(client.accounts, (database) => {
-    const [{ keyId } = { keyId: "" }] = listKeys(database, fresh);
+  await inAccountsFile(client.accounts, async (database) => {
+    const [{ keyId } = { keyId: "" }] = await listKeys(database, fresh);
     const charge = { accountId: fresh, keyId, usageClass: "listing_export", atMs: Date.now() } as const;
-    postCharge(database, { chargeId: "all-of-it", units: 500, ...charge });
+    await postPlainCharge(database, { chargeId: "all-of-it", units: 500, ...charge });
   });
   const { page: spent } = await open("/account", cookie);
   assert.equal(textOf(spent, "h1"), "Your credit is used up.");
@@ -188,7 +193,7 @@ test("a new account is welcomed with three first steps, and one without credit s
     /^\$5\.00 of \$5\.00 is spent.*Ask the person who invited you.*charges stay\.$/,
   );
   assert.equal(spent.querySelector(".msg a.main")?.getAttribute("href"), "#charges");
-  change("accounts status", { accountId: fresh, state: "suspended" });
+  await change("accounts status", { accountId: fresh, state: "suspended" });
   const { page: ended } = await open("/account", cookie);
   assert.match(textOf(ended, "h1"), /^Your account is suspended\./);
 });
@@ -209,9 +214,9 @@ test("former addresses of the account lead to its page, with what they named", a
 test("an invited account sets its password and creates a key in a browser, on pages that are accessible and fit a phone", {
   skip: skipWithoutBrowser,
 }, async (scope) => {
-  const fresh = invited("5");
+  const fresh = await invited("5");
   const site = await signedInBrowser(scope, client);
-  const secret = createLinkSecret(client.accounts, fresh, "invitation");
+  const secret = await createLinkSecret(client.accounts, fresh, "invitation");
   const page = await site.openAnonymously(`/invitation?token=${secret}`);
   await assertAccessible(page);
   await page.getByLabel("New password").fill("correct horse battery");

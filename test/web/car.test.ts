@@ -188,7 +188,7 @@ test("a sold car is not judged, and a past day is named", async () => {
 });
 
 test("a page whose parts cannot be paid shows the charged parts, and why the rest is missing", async () => {
-  const poor = createCustomer(client.accounts, { usd: "0.009" });
+  const poor = await createCustomer(client.accounts, { usd: "0.009" });
   const cookie = `carquet-session=${await client.sessions.create(poor.accountId)}`;
   const response = await fetchPage(`/listings/${car.id}`, client.url, cookie);
   const page = parseHTML(await response.text()).document;

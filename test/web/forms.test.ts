@@ -21,7 +21,7 @@ const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { logger });
 const { url, accounts } = client;
 const { accountId } = client.customer;
-inAccountsFile(accounts, (database) =>
+await inAccountsFile(accounts, (database) =>
   applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
 );
 const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
@@ -100,13 +100,13 @@ test("control characters in fields, queries and paths are refused", async () => 
 });
 
 /** Returns the balance of an account in micros. */
-const balanceOf = (id: string): number =>
-  inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").balanceMicros);
+const balanceOf = (id: string): Promise<number> =>
+  inAccountsFile(accounts, async (database) => (await getAccount(database, id, "2026-11")).balanceMicros);
 
 test("an operator confirms and reverses only credits of the account in the path", async () => {
-  const owner = createCustomer(accounts, { usd: "0" });
-  const other = createCustomer(accounts, { usd: "0" });
-  const credit = inAccountsFile(accounts, (database) =>
+  const owner = await createCustomer(accounts, { usd: "0" });
+  const other = await createCustomer(accounts, { usd: "0" });
+  const credit = await inAccountsFile(accounts, (database) =>
     addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
   );
   const changed = async (id: string, form: string): Promise<number> =>
@@ -115,11 +115,11 @@ test("an operator confirms and reverses only credits of the account in the path"
     for (const id of [other.accountId, "acct_none"]) assert.equal(await changed(id, form), 422, form);
     assert.equal(await changed(owner.accountId, form), 303, form);
   }
-  assert.equal(balanceOf(owner.accountId), 0);
+  assert.equal(await balanceOf(owner.accountId), 0);
 });
 
 test("a credit or an adjustment that is sent twice is posted once", async () => {
-  const { accountId: id } = createCustomer(accounts, { usd: "0" });
+  const { accountId: id } = await createCustomer(accounts, { usd: "0" });
   const referencesIn = async (): Promise<readonly string[]> =>
     [...(await (await get(`/operate/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
       ([, reference = ""]) => reference,
@@ -138,15 +138,16 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
     const without = await send(`/operate/accounts/${id}/${form}`, { ...fields, reference: " " });
     assert.equal(without.status, 422);
   }
-  assert.equal(balanceOf(id), 3_000_000);
+  assert.equal(await balanceOf(id), 3_000_000);
 });
 
 test("an operator overrides the limits of an account, restores them, and reads why an incomplete form is refused", async () => {
-  const { accountId: id } = createCustomer(accounts);
+  const { accountId: id } = await createCustomer(accounts);
   const change = (fields: Record<string, string>) => send(`/operate/accounts/${id}/accounts-rate-limit`, fields);
-  const limits = () => inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").rateLimitOverride);
+  const limits = () =>
+    inAccountsFile(accounts, async (database) => (await getAccount(database, id, "2026-11")).rateLimitOverride);
   assert.equal((await change({ per10s: "3", per60s: "4" })).status, 303);
-  assert.deepEqual(limits(), { per10s: 3, per60s: 4 });
+  assert.deepEqual(await limits(), { per10s: 3, per60s: 4 });
   for (const [fields, reason] of [
     [{ per10s: "3", per60s: "" }, /expected both/],
     [{ per10s: "3", per60s: "x" }, /Invalid Requests in 60 s .*expected a whole number/],
@@ -156,7 +157,7 @@ test("an operator overrides the limits of an account, restores them, and reads w
     assert.match(await refused.text(), reason);
   }
   assert.equal((await change({ per10s: "", per60s: "", none: "on" })).status, 303);
-  assert.equal(limits(), null);
+  assert.equal(await limits(), null);
 });
 
 test("a change is confirmed on the page after it, and an unknown one is not", async () => {
@@ -167,11 +168,11 @@ test("a change is confirmed on the page after it, and an unknown one is not", as
 });
 
 test("each destructive form is reached through a page that asks", async () => {
-  const other = createCustomer(accounts);
-  inAccountsFile(accounts, (database) => {
-    const grant = createCustomer(accounts).keyId;
-    database.run(sql`UPDATE keys SET account_id = ${accountId}, client_id = 'agent' WHERE key_id = ${grant}`);
-    applyChange(
+  const other = await createCustomer(accounts);
+  await inAccountsFile(accounts, async (database) => {
+    const grant = (await createCustomer(accounts)).keyId;
+    await database.run(sql`UPDATE keys SET account_id = ${accountId}, client_id = 'agent' WHERE key_id = ${grant}`);
+    await applyChange(
       database,
       "accounts operator",
       { accountId: other.accountId, isOperator: true },
@@ -211,7 +212,7 @@ test("each destructive form is reached through a page that asks", async () => {
 });
 
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {
-  const token = createLinkSecret(accounts, accountId, "invitation");
+  const token = await createLinkSecret(accounts, accountId, "invitation");
   for (const [path, stored] of [
     ["/shop", "private, no-cache"],
     ["/account", "no-store"],

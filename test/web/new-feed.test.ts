@@ -34,7 +34,7 @@ const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { sourceMappings: mappingsOfSources(sources) });
 const { url, accounts } = client;
 const { accountId } = client.customer;
-inAccountsFile(accounts, (database) =>
+await inAccountsFile(accounts, (database) =>
   applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
 );
 const cookieOf = async (id: string): Promise<string> => `carquet-session=${await client.sessions.create(id)}`;
@@ -119,7 +119,7 @@ test("a file that is too large, empty, unknown or without VINs is refused by nam
     assert.equal(answer.status, status, name);
     assert.match(await answer.text(), says);
   }
-  const other = await cookieOf(createCustomer(accounts).accountId);
+  const other = await cookieOf((await createCustomer(accounts)).accountId);
   assert.deepEqual([(await get(path, other)).status, (await upload("a.csv", content, other)).status], [404, 400]);
 });
 

@@ -135,7 +135,7 @@ test("no other account and no visitor sees a page of operators, and old addresse
     const answer = await get(former);
     assert.deepEqual([answer.status, answer.headers.get("Location")], [301, path]);
   }
-  inAccountsFile(accounts, (database) =>
+  await inAccountsFile(accounts, (database) =>
     applyChange(database, "accounts operator", { accountId, isOperator: true }, by),
   );
   await eventually("the account is an operator", async () => (await get("/operate")).status === 200);
@@ -233,19 +233,21 @@ test("a day's report leads from an issue to its rows, and has all checks as CSV"
 });
 
 test("revenue is that of the ledger, beside the same days of the month before", async () => {
-  const charge = (id: string, on: string, usageClass: string, micros: number): void =>
-    inAccountsFile(accounts, (database) => {
-      database.run(sql`INSERT INTO usage_days (account_id, day, usage_class, requests, charged_micros, first_entry, last_entry)
+  const charge = (id: string, on: string, usageClass: string, micros: number): Promise<void> =>
+    inAccountsFile(accounts, async (database) => {
+      await database.run(sql`INSERT INTO usage_days (account_id, day, usage_class, requests, charged_micros, first_entry, last_entry)
         VALUES (${id}, ${on}, ${usageClass}, 2, ${micros}, 1, 1)`);
     });
-  const { accountId: other } = createCustomer(accounts, { usd: "3" });
-  charge(accountId, "2026-11-02", "facet_counts", 60_000_000);
-  charge(other, "2026-11-03", "listing_search", 40_000_000);
-  inAccountsFile(accounts, (database) => {
-    database.run(sql`INSERT INTO spending (account_id, month, micros) VALUES (${other}, ${"2026-11"}, ${40_000_000})`);
+  const { accountId: other } = await createCustomer(accounts, { usd: "3" });
+  await charge(accountId, "2026-11-02", "facet_counts", 60_000_000);
+  await charge(other, "2026-11-03", "listing_search", 40_000_000);
+  await inAccountsFile(accounts, async (database) => {
+    await database.run(
+      sql`INSERT INTO spending (account_id, month, micros) VALUES (${other}, ${"2026-11"}, ${40_000_000})`,
+    );
   });
-  charge(other, "2026-10-03", "listing_search", 50_000_000);
-  charge(other, "2026-10-25", "listing_search", 500_000_000);
+  await charge(other, "2026-10-03", "listing_search", 50_000_000);
+  await charge(other, "2026-10-25", "listing_search", 500_000_000);
   const page = await read("/operate/revenue");
   assert.match(
     page,
@@ -295,8 +297,8 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   skip: skipWithoutBrowser,
 }, async () => {
   const site = await signedInBrowser(fileScope, client);
-  const { accountId: other } = createCustomer(accounts, { tier: 3, usd: "600", override: null });
-  inAccountsFile(accounts, (database) => reviewAccounts(database, plusDays(dayOf(Date.now()), 31)));
+  const { accountId: other } = await createCustomer(accounts, { tier: 3, usd: "600", override: null });
+  await inAccountsFile(accounts, (database) => reviewAccounts(database, plusDays(dayOf(Date.now()), 31)));
   const page = await site.openWithoutScripts(`/operate/accounts/${other}`);
   await page.getByLabel("Credit, USD").fill("12.50");
   await page.getByLabel("Kind").selectOption("promotional");
@@ -310,7 +312,7 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   await page.goto(`${url}/operate/service`);
   await page.locator(`form[action="/operate/reviews/${other}"]`).getByRole("button", { name: "Approve" }).click();
   await page.getByText("The review is decided.").waitFor();
-  const changed = inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
+  const changed = await inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
   assert.deepEqual([changed.tier, changed.state, changed.balanceMicros], [4, "suspended", 612_500_000]);
   await page.close();
   for (const path of [

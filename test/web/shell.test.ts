@@ -38,7 +38,7 @@ async function chargedMicros({ bearer }: Customer = client.customer): Promise<nu
 
 /** Creates an account, and returns it with the cookie of a browser that is signed in to it. */
 async function signedInCustomer(options: CustomerOptions): Promise<readonly [Customer, { readonly Cookie: string }]> {
-  const customer = createCustomer(client.accounts, options);
+  const customer = await createCustomer(client.accounts, options);
   return [customer, { Cookie: `carquet-session=${await client.sessions.create(customer.accountId)}` }];
 }
 
@@ -94,7 +94,7 @@ test("a page is charged for its API requests, and shows the sum", async () => {
 });
 
 test("a page shows and charges the signed-in account, even if its URL names another", async () => {
-  const other = createCustomer(client.accounts, { usd: "7" });
+  const other = await createCustomer(client.accounts, { usd: "7" });
   const otherCookie = `carquet-session=${await client.sessions.create(other.accountId)}`;
   const before = await chargedMicros();
   const page = await (await get("/shop", { Cookie: otherCookie, ...client.customer.bearer })).text();
@@ -180,7 +180,7 @@ test("a signed-out browser sees no page", async () => {
 
 test("requests that show nothing to a visitor are refused, and charge nothing", async () => {
   const { accountId } = client.customer;
-  const token = createLinkSecret(client.accounts, accountId, "sign_in");
+  const token = await createLinkSecret(client.accounts, accountId, "sign_in");
   const before = await chargedMicros();
   const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
   const refused: readonly Record<string, string>[] = [

@@ -313,7 +313,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   });
 
   test("a refused view is shown without a second request, and going back shows the view before it", async () => {
-    const slow = createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
+    const slow = await createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
     const page = await site().openAnonymously("/sign-in");
     const value = await client.sessions.create(slow.accountId);
     await page.context().addCookies([{ name: "carquet-session", value, url: client.url }]);

@@ -26,21 +26,21 @@ const startSession = async (accountId: string): Promise<string> =>
 
 /** Creates an account and sets its password by an invitation. Returns its id and a session cookie. */
 async function createHolder(): Promise<{ readonly accountId: string; readonly cookie: string }> {
-  const { accountId } = createCustomer(accounts);
-  const token = createLinkSecret(accounts, accountId, "invitation");
+  const { accountId } = await createCustomer(accounts);
+  const token = await createLinkSecret(accounts, accountId, "invitation");
   const response = await sendForm(url, "/invitation", { token, password, repeated: password });
   assert.equal(response.status, 303);
   return { accountId, cookie: cookieOf(response).cookie };
 }
 
 /** Replaces the hash of the holder's password by one of little cost, as a hash names its parameters. */
-function cheapen(accountId: string): void {
+async function cheapen(accountId: string): Promise<void> {
   const salt = randomBytes(16);
   const cost = { N: 2 ** 10, r: 8, p: 1 };
   const [saltText, hash] = [salt, scryptSync(password, salt, 32, cost)].map((bytes) =>
     bytes.toString("base64").replaceAll("=", ""),
   );
-  inAccountsFile(accounts, (database) =>
+  await inAccountsFile(accounts, (database) =>
     database.run(
       sql`UPDATE passwords SET hash = ${`$scrypt$ln=10,r=8,p=1$${saltText}$${hash}`} WHERE account_id = ${accountId}`,
     ),
@@ -48,12 +48,12 @@ function cheapen(accountId: string): void {
 }
 
 const holder = await createHolder();
-cheapen(holder.accountId);
+await cheapen(holder.accountId);
 
 test("an invitation sets a password once, and only an acceptable one", async () => {
-  const { accountId } = createCustomer(accounts);
-  const replaced = createLinkSecret(accounts, accountId, "invitation");
-  const token = createLinkSecret(accounts, accountId, "invitation");
+  const { accountId } = await createCustomer(accounts);
+  const replaced = await createLinkSecret(accounts, accountId, "invitation");
+  const token = await createLinkSecret(accounts, accountId, "invitation");
   assert.equal(await status(`/invitation?token=${replaced}`), 404);
   const page = await (await get(`/invitation?token=${token}`)).text();
   assert.ok(page.includes(accountId) && page.includes(`value="${token}"`));
@@ -85,7 +85,9 @@ test("signing in sets a new cookie with all flags, and ends the session that the
   const again = await sendForm(url, "/sign-in", { name: holder.accountId, password }, { cookie });
   assert.notEqual(cookieOf(again).cookie, cookie);
   assert.deepEqual([await status("/account", cookie), await status("/account", cookieOf(again).cookie)], [401, 200]);
-  const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM sessions`)));
+  const stored = await inAccountsFile(accounts, async (database) =>
+    JSON.stringify(await database.all(sql`SELECT * FROM sessions`)),
+  );
   assert.ok(!stored.includes(cookieOf(again).cookie.slice(16)), "only a hash is stored");
 });
 
@@ -117,7 +119,7 @@ test("signing out and a new password end sessions", async () => {
 });
 
 test("an unknown account, one without a password and a wrong password have the same answer", async () => {
-  const { accountId: unset } = createCustomer(accounts);
+  const { accountId: unset } = await createCustomer(accounts);
   const answers = [];
   for (const name of [holder.accountId, unset, "acct_none", "buyer@dealers.example"]) {
     const response = await signIn(name, "wrong password");
@@ -142,9 +144,9 @@ test("attempts are limited per account and address; its holder signs in from els
   const statusOf = async (name: string, secret: string, from = "192.0.2.1"): Promise<number> =>
     (await send("/sign-in", from, { name, password: secret })).status;
   const { accountId, cookie } = await createHolder();
-  cheapen(accountId);
+  await cheapen(accountId);
   const email = "only@dealers.example";
-  inAccountsFile(accounts, (database) =>
+  await inAccountsFile(accounts, (database) =>
     database.run(sql`UPDATE accounts SET email = ${email} WHERE account_id = ${accountId}`),
   );
   const { failuresMax } = failedSignInLimits;
@@ -170,9 +172,11 @@ test("a form of another site, or without the session's token, changes nothing", 
   const otherToken = csrfTokenIn(await (await get("/account", await startSession(holder.accountId))).text());
   const send = async (csrf_token: string, headers?: Record<string, string>): Promise<number> =>
     (await sendForm(url, "/account/cap", { csrf_token, cap: "7" }, { cookie, ...(headers && { headers }) })).status;
-  const capMicros = (): unknown =>
-    inAccountsFile(accounts, (database) =>
-      database.one(sql`SELECT cap_micros FROM accounts WHERE account_id = ${holder.accountId}`),
+  const capMicros = async (): Promise<unknown> =>
+    (
+      await inAccountsFile(accounts, (database) =>
+        database.one(sql`SELECT cap_micros FROM accounts WHERE account_id = ${holder.accountId}`),
+      )
     )?.cap_micros;
   for (const [sent, headers] of [
     ["", undefined],
@@ -184,16 +188,16 @@ test("a form of another site, or without the session's token, changes nothing", 
     [token, { Origin: url, "Sec-Fetch-Site": "same-site" }],
   ] as const)
     assert.equal(await send(sent, headers), 403, JSON.stringify(headers));
-  assert.equal(capMicros(), null);
+  assert.equal(await capMicros(), null);
   assert.equal((await signIn(holder.accountId, password, { Origin: "https://evil.example" })).status, 403);
   assert.equal(await send(token, { "Sec-Fetch-Site": "same-origin" }), 303);
-  assert.equal(capMicros(), 7_000_000);
+  assert.equal(await capMicros(), 7_000_000);
   assert.equal(await status("/sign-out"), 405, "a GET changes nothing");
 });
 
 test("a sign-in link is used by its button, once, and opens the explorer", async () => {
-  const { accountId } = createCustomer(accounts);
-  const token = createLinkSecret(accounts, accountId, "sign_in");
+  const { accountId } = await createCustomer(accounts);
+  const token = await createLinkSecret(accounts, accountId, "sign_in");
   assert.equal(await status(`/invitation?token=${token}`), 404, "it sets no password");
   const before = await startSession(holder.accountId);
   for (const method of ["HEAD", "GET"]) {
@@ -228,9 +232,9 @@ test("the page after a sign-in is one of this service", async () => {
 });
 
 test("a session ends when its key is revoked, and pages need one", async () => {
-  const { accountId, keyId } = createCustomer(accounts);
+  const { accountId, keyId } = await createCustomer(accounts);
   const cookie = await startSession(accountId);
-  const stranger = createCustomer(accounts);
+  const stranger = await createCustomer(accounts);
   const own = await (await get("/account", cookie)).text();
   assert.ok(own.includes(keyId) && !own.includes(stranger.keyId));
   const token = csrfTokenIn(own);
@@ -240,7 +244,7 @@ test("a session ends when its key is revoked, and pages need one", async () => {
   assert.equal((await revoke(stranger.keyId)).status, 404);
   const answer = await fetch(`${url}/v1/usage`, { headers: stranger.bearer });
   assert.equal(answer.status, 200, "the key of another account still works");
-  inAccountsFile(accounts, (database) =>
+  await inAccountsFile(accounts, (database) =>
     database.run(sql`UPDATE keys SET revoked_at_ms = 1 WHERE account_id = ${accountId} AND is_web = 1`),
   );
   assert.equal(await status("/account", cookie), 401);

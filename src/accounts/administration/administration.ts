@@ -1,15 +1,12 @@
-/**
- * Reads and changes of accounts for pages. They run on a separate worker, started by the first of them, so that no page delays a charge or the
- * look-up of a key. A running service sees their effects within a second, as it does those of commands.
- */
+/** Reads and changes of accounts for pages. A running service sees their effects within a second, as it does those of commands. */
 import type { Clock } from "../clock.ts";
-import { type LedgerClient, refuseUnmetered } from "../worker/ledger-client.ts";
-import type { TaskInput, TaskName, TaskOutput } from "../worker/tasks.ts";
+import type { ServiceAccounts } from "../storage/service-accounts.ts";
+import { type CallInput, type CallName, type CallOutput, runCall } from "./calls.ts";
 import type { ChangeInput, ChangeName, ChangeOutput } from "./changes.ts";
 
 export class Administration {
   constructor(
-    private readonly client: LedgerClient,
+    private readonly store: ServiceAccounts,
     private readonly clock: Clock,
   ) {}
 
@@ -18,9 +15,9 @@ export class Administration {
     return this.clock.wallMs();
   }
 
-  /** Runs a task. Refuses with `metering_unavailable` if it cannot be run; throws a UserError if it refuses its input. */
-  call<Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskOutput<Name>> {
-    return this.client.call(name, input).catch(refuseUnmetered);
+  /** Reads or writes accounts. Refuses with `metering_unavailable` if that fails; throws a UserError if the input is refused. */
+  call<Name extends CallName>(name: Name, input: CallInput<Name>): Promise<CallOutput<Name>> {
+    return this.store.use((database) => runCall(database, name, input));
   }
 
   /** Applies a change on behalf of an account and records it in the audit log. Throws a UserError if the change is refused. */
@@ -29,7 +26,7 @@ export class Administration {
     name: Name,
     input: ChangeInput<Name>,
   ): Promise<ChangeOutput<Name>> {
-    // The output is that of the name; the type of the task has the outputs of all changes.
+    // The output is that of the name; the type of the call has the outputs of all changes.
     return (await this.call("change", { name, input, author: { actor, atMs: this.nowMs } })) as ChangeOutput<Name>;
   }
 }

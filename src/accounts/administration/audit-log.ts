@@ -19,9 +19,9 @@ export interface AuditRecord extends Author {
   readonly details: string;
 }
 
-export function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): void {
+export async function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): Promise<void> {
   const { atMs, actor, action, accountId, details } = record;
-  database.run(sql`
+  await database.run(sql`
     INSERT INTO audit_log (at_ms, actor, action, account_id, details)
     VALUES (${atMs}, ${actor}, ${action}, ${accountId}, ${details})`);
 }
@@ -33,21 +33,21 @@ interface AuditLogPage {
   readonly accountId?: string;
 }
 
-export function listAuditRecords(
+export async function listAuditRecords(
   database: SqlDatabase,
   { before, limit, accountId }: AuditLogPage,
-): readonly AuditRecord[] {
+): Promise<readonly AuditRecord[]> {
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`;
-  return database
-    .all(sql`
+  return (
+    await database.all(sql`
       SELECT * FROM audit_log WHERE ${ofAccount} AND record < ${before ?? Number.MAX_SAFE_INTEGER}
       ORDER BY record DESC LIMIT ${limit}`)
-    .map((row) => ({
-      record: integerIn(row, "record"),
-      atMs: integerIn(row, "at_ms"),
-      actor: textIn(row, "actor"),
-      action: textIn(row, "action"),
-      accountId: textOrNullIn(row, "account_id"),
-      details: textIn(row, "details"),
-    }));
+  ).map((row) => ({
+    record: integerIn(row, "record"),
+    atMs: integerIn(row, "at_ms"),
+    actor: textIn(row, "actor"),
+    action: textIn(row, "action"),
+    accountId: textOrNullIn(row, "account_id"),
+    details: textIn(row, "details"),
+  }));
 }

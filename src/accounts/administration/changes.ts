@@ -27,7 +27,7 @@ import {
   reverseCredit,
 } from "../ledger/ledger.ts";
 import { formatUsd } from "../money.ts";
-import { decideReview, type ReviewResult, reviewAccounts } from "../policy/tier-reviews.ts";
+import { decideReview, type ReviewResult, reviewAccounts, reviewOnce } from "../policy/tier-reviews.ts";
 import { tiers } from "../policy/tiers.ts";
 import { type Credentials, createLink, type LinkKind, setPassword } from "../sign-in/sign-in-tables.ts";
 import { type Author, recordChange } from "./audit-log.ts";
@@ -51,7 +51,7 @@ import {
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
-  readonly apply: (database: SqlDatabase, input: Input, atMs: number) => Output;
+  readonly apply: (database: SqlDatabase, input: Input, atMs: number) => Promise<Output>;
   readonly describe: (input: Input, output: Output) => { readonly accountId: string | null; readonly details: string };
 }
 
@@ -111,22 +111,28 @@ const declare = <const F extends ChangeFields, Output extends ChangeOutcome>(
   summary,
   fields,
   form,
-  apply: (database: SqlDatabase, input: Partial<OfAccount> & FieldValues<F>, atMs: number) => {
-    const output = apply(database, input, atMs);
+  apply: async (database: SqlDatabase, input: Partial<OfAccount> & FieldValues<F>, atMs: number) => {
+    const output = await apply(database, input, atMs);
     const ids = output.id === undefined ? [] : [output.id];
     return { ...output, details: output.details ?? [...ids, ...formatValues(fields, input)].join(", ") };
   },
   describe: (_: unknown, { accountId, details }: OfAccount & { readonly details: string }) => ({ accountId, details }),
 });
 
-function update(database: SqlDatabase, accountId: string, change: AccountChange): ChangeOutcome {
-  changeAccount(database, accountId, change);
+async function update(database: SqlDatabase, accountId: string, change: AccountChange): Promise<ChangeOutcome> {
+  await changeAccount(database, accountId, change);
   return { accountId };
 }
 
 /** Returns the outcome of a posting: its id, under a name, and the new balance. */
-function posted(database: SqlDatabase, accountId: string, idName: string, id: string, atMs: number): ChangeOutcome {
-  const balance = formatUsd(getAccount(database, accountId, monthOf(atMs)).balanceMicros);
+async function posted(
+  database: SqlDatabase,
+  accountId: string,
+  idName: string,
+  id: string,
+  atMs: number,
+): Promise<ChangeOutcome> {
+  const balance = formatUsd((await getAccount(database, accountId, monthOf(atMs))).balanceMicros);
   return { accountId, id, line: `${id}; new balance ${balance} USD`, json: { [idName]: id, balance_usd: balance } };
 }
 
@@ -141,8 +147,8 @@ const shared = {
 } as const satisfies ChangeFields;
 
 const decision = (outcome: "approved" | "declined", summary: string) =>
-  declare(summary, { accountId: shared.account }, (database, { accountId }, atMs): ChangeOutcome => {
-    const { from, to } = decideReview(database, accountId, outcome, dayOf(atMs));
+  declare(summary, { accountId: shared.account }, async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
+    const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
     const tier = outcome === "approved" ? to : from;
     return {
       accountId,
@@ -163,9 +169,9 @@ export const changes = {
       creditMicros: { flags: "--credit <usd>", help: "promotional credit that the account starts with, in USD", label: "Promotional credit, USD",
         proposed: "5.00", ...usdFrom("zero") },
     },
-    (database, { email, tier, creditMicros: micros = 0 }, atMs) => {
-      const accountId = createAccount(database, { email, tier, atMs });
-      if (micros > 0) addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
+    async (database, { email, tier, creditMicros: micros = 0 }, atMs) => {
+      const accountId = await createAccount(database, { email, tier, atMs });
+      if (micros > 0) await addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
       return { accountId };
     },
   ),
@@ -190,7 +196,7 @@ export const changes = {
       isOperator: { flags: "<on|off>", help: "whether the account is an operator", choices: ["on", "off"], expected: "on or off",
         parse: (text: string) => (text === "on" ? true : text === "off" ? false : undefined) },
     },
-    (database, { accountId, isOperator }) => ({ ...update(database, accountId, { isOperator }), details: isOperator ? "on" : "off" }),
+    async (database, { accountId, isOperator }) => ({ ...(await update(database, accountId, { isOperator })), details: isOperator ? "on" : "off" }),
     {
       buttons: [["Give the operator's view", "isOperator", "on"]],
       ending: { title: "Take the operator's view away", effect: "It no longer sees or changes other accounts.",
@@ -236,8 +242,8 @@ export const changes = {
     { buttons: [["Override the limits"], ["Restore those of the tier", "none", "on"]] },
   ),
   "accounts password": defineChange(
-    (database, credentials: Credentials, atMs): null => {
-      setPassword(database, credentials, atMs);
+    async (database, credentials: Credentials, atMs): Promise<null> => {
+      await setPassword(database, credentials, atMs);
       return null;
     },
     ({ accountId }) => ({ accountId, details: "" }),
@@ -251,23 +257,23 @@ export const changes = {
       name: { flags: "--name <text>", help: "what the key is for", default: "", expected: keyLabelRule,
         parse: (text: string) => (isKeyLabel(text) ? text : undefined), format: (name) => `"${name}"` },
     },
-    (database, input, atMs) => {
-      const { key, keyId } = createKey(database, { ...input, atMs });
+    async (database, input, atMs) => {
+      const { key, keyId } = await createKey(database, { ...input, atMs });
       return { accountId: input.accountId, id: keyId, line: key, json: { key, key_id: keyId } };
     },
   ),
   "keys revoke": declare(
     "revoke a key permanently",
     { keyId: { flags: "<key-id>", help: "id of the key, not the key itself", ...anyText } },
-    (database, { keyId, accountId }, atMs) => ({
-      accountId: revokeKey(database, keyId, atMs, accountId),
+    async (database, { keyId, accountId }, atMs) => ({
+      accountId: await revokeKey(database, keyId, atMs, accountId),
       line: `${keyId} is now revoked`,
       json: { key_id: keyId, revoked: true },
     }),
     { ending: { title: "Revoke the key", effect: "The key stops working within a second, and for good.", field: "keyId" } },
   ),
   "agents connect": defineChange(
-    (database, grant: Omit<NewKey, "atMs" | "isWeb"> & { readonly clientId: string }, atMs) => createKey(database, { ...grant, atMs }).keyId,
+    async (database, grant: Omit<NewKey, "atMs" | "isWeb"> & { readonly clientId: string }, atMs) => (await createKey(database, { ...grant, atMs })).keyId,
     ({ accountId, clientId, scopes: granted, name = "" }, keyId) => ({
       accountId,
       details: `${keyId}, ${granted.join()}, "${name}", client ${clientId}`,
@@ -278,8 +284,8 @@ export const changes = {
     ({ accountId, name, url }, { searchId }) => ({ accountId, details: `${searchId}, "${name}"${url === null ? "" : `, ${url}`}` }),
   ),
   "searches delete": defineChange(
-    (database, search: OfSearch): null => {
-      deleteSearch(database, search);
+    async (database, search: OfSearch): Promise<null> => {
+      await deleteSearch(database, search);
       return null;
     },
     ({ accountId, searchId }) => ({ accountId, details: searchId }),
@@ -302,16 +308,16 @@ export const changes = {
       reference: shared.reference,
       note: shared.note,
     },
-    (database, { unconfirmed, ...credit }, atMs) =>
-      posted(database, credit.accountId, "credit_id", addCredit(database, { ...credit, isConfirmed: !unconfirmed, atMs }), atMs),
+    async (database, { unconfirmed, ...credit }, atMs) =>
+      posted(database, credit.accountId, "credit_id", await addCredit(database, { ...credit, isConfirmed: !unconfirmed, atMs }), atMs),
     { buttons: [["Add the credit"]] },
   ),
   "credits confirm": declare(
     "confirm the payment of a paid credit",
     { creditId: shared.credit },
-    (database, { creditId, accountId }, atMs) => {
-      const credit = getPaidCredit(database, creditId, accountId);
-      confirmCredit(database, creditId, atMs);
+    async (database, { creditId, accountId }, atMs) => {
+      const credit = await getPaidCredit(database, creditId, accountId);
+      await confirmCredit(database, creditId, atMs);
       return { ...credit, line: `${creditId} is confirmed`, json: { credit_id: creditId, confirmed: true } };
     },
     {},
@@ -324,15 +330,15 @@ export const changes = {
       reference: shared.reference,
       note: shared.note,
     },
-    (database, posting, atMs) => posted(database, posting.accountId, "adjustment_id", adjustBalance(database, { ...posting, atMs }), atMs),
+    async (database, posting, atMs) => posted(database, posting.accountId, "adjustment_id", await adjustBalance(database, { ...posting, atMs }), atMs),
     { buttons: [["Adjust the balance"]] },
   ),
   "credits reverse": declare(
     "reverse a paid credit after a chargeback; the balance may become negative",
     { creditId: shared.credit, note: shared.note },
-    (database, { creditId, accountId, note }, atMs) => {
-      const credit = getPaidCredit(database, creditId, accountId);
-      const reversalId = reverseCredit(database, creditId, atMs, note);
+    async (database, { creditId, accountId, note }, atMs) => {
+      const credit = await getPaidCredit(database, creditId, accountId);
+      const reversalId = await reverseCredit(database, creditId, atMs, note);
       return { ...credit, line: reversalId, json: { reversal_id: reversalId } };
     },
     { ending: { title: "Reverse the credit", effect: "Its amount is taken from the balance, which can fall below zero, for good.", field: "creditId" } },
@@ -344,13 +350,13 @@ export const changes = {
   undo: defineChange(recordedInLake, describeFeed),
   /** The mapping of a source is saved beside the sources; accounts keep who did that. */
   map: defineChange(
-    (_, __: { readonly source: string; readonly path: string }) => null,
+    async (_, __: { readonly source: string; readonly path: string }) => null,
     ({ source, path }) => ({ accountId: null, details: `${source} ${path}` }),
   ),
   "tiers approve": decision("approved", "approve the queued review of an account and promote it"),
   "tiers decline": decision("declined", "decline the queued review of an account; the next one is possible after 30 days"),
   "tiers review": defineChange(
-    (database, _: object, atMs): readonly ReviewResult[] => reviewAccounts(database, dayOf(atMs)),
+    (database, _: object, atMs): Promise<readonly ReviewResult[]> => reviewAccounts(database, dayOf(atMs)),
     (_, results) => ({
       accountId: null,
       details: results.map(({ accountId, to, outcome }) => `${accountId} to tier ${to}: ${outcome}`).join("; "),
@@ -365,7 +371,7 @@ interface DecidedFeed {
   readonly file?: string;
 }
 
-function recordedInLake(_: SqlDatabase, __: DecidedFeed): null {
+async function recordedInLake(_: SqlDatabase, __: DecidedFeed): Promise<null> {
   return null;
 }
 
@@ -382,7 +388,7 @@ function parseScopes(text: string): readonly ApiScope[] | undefined {
 type ChangeTable = typeof changes;
 export type ChangeName = keyof ChangeTable;
 export type ChangeInput<Name extends ChangeName> = Parameters<ChangeTable[Name]["apply"]>[1];
-export type ChangeOutput<Name extends ChangeName = ChangeName> = ReturnType<ChangeTable[Name]["apply"]>;
+export type ChangeOutput<Name extends ChangeName = ChangeName> = Awaited<ReturnType<ChangeTable[Name]["apply"]>>;
 
 /** The changes that operators make by a command or a form. */
 export type OperatorChangeName = {
@@ -405,11 +411,20 @@ export function applyChange<Name extends ChangeName>(
   name: Name,
   input: ChangeInput<Name>,
   { actor, atMs }: Author,
-): ChangeOutput<Name> {
+): Promise<ChangeOutput<Name>> {
   const { apply, describe } = changesByName[name];
-  return database.transaction(() => {
-    const output = apply(database, input, atMs);
-    recordChange(database, { atMs, actor, action: name, ...describe(input, output) });
+  return database.transaction(async (transaction): Promise<ChangeOutput<Name>> => {
+    // The output of a change is no promise.
+    const output = (await apply(transaction, input, atMs)) as ChangeOutput<Name>;
+    await recordChange(transaction, { atMs, actor, action: name, ...describe(input, output) });
     return output;
   });
 }
+
+/** Runs the review of a day once, and records it in the audit log if it promoted or queued an account. */
+export const reviewDaily = (database: SqlDatabase, atMs: number): Promise<readonly ReviewResult[]> =>
+  reviewOnce(database, dayOf(atMs), async (transaction, results) => {
+    const description = changes["tiers review"].describe({}, results);
+    if (results.length > 0)
+      await recordChange(transaction, { atMs, actor: "service", action: "tiers review", ...description });
+  });

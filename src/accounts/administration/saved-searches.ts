@@ -54,13 +54,16 @@ export interface SavedSearch extends MessagePosition {
 export interface NewSearch extends Pick<SavedSearch, "accountId" | "keyId" | "name" | "query" | "url" | "since"> {}
 
 /** Creates a search. Throws a UserError if the account has `accountSearchesMax`. */
-export function createSearch(database: SqlDatabase, search: NewSearch & { readonly atMs: number }): SavedSearch {
+export async function createSearch(
+  database: SqlDatabase,
+  search: NewSearch & { readonly atMs: number },
+): Promise<SavedSearch> {
   const { accountId, keyId, name, query, url, since, atMs } = search;
-  lockAccount(database, accountId);
-  if (listSearches(database, accountId).length >= accountSearchesMax)
+  await lockAccount(database, accountId);
+  if ((await listSearches(database, accountId)).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
   const searchId = randomUUID();
-  database.run(sql`
+  await database.run(sql`
     INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
     VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${newSecret()}, ${atMs}, ${since}, ${atMs})`);
   return requireSearch(database, { accountId, searchId });
@@ -75,24 +78,28 @@ export interface OfSearch {
 }
 
 /** Returns the searches of an account, oldest first. */
-export const listSearches = (database: SqlDatabase, accountId: string): readonly SavedSearch[] =>
+export const listSearches = (database: SqlDatabase, accountId: string): Promise<readonly SavedSearch[]> =>
   searchesWhere(database, sql`account_id = ${accountId}`);
 
 /** Returns a search by its id, of any account; null if it is unknown. */
-export const findSearch = (database: SqlDatabase, searchId: string): SavedSearch | null =>
-  searchesWhere(database, sql`search_id = ${searchId}`)[0] ?? null;
+export const findSearch = async (database: SqlDatabase, searchId: string): Promise<SavedSearch | null> =>
+  (await searchesWhere(database, sql`search_id = ${searchId}`))[0] ?? null;
 
 /** Deletes a search. Throws a UserError if the account has no such search. */
-export function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): void {
-  const rows = database.run(
+export async function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): Promise<void> {
+  const rows = await database.run(
     sql`DELETE FROM saved_searches WHERE account_id = ${accountId} AND search_id = ${searchId}`,
   );
   if (rows === 0) throw unknownSearchError(searchId);
 }
 
 /** Starts stopped messages again, with the message that failed. Throws a UserError if the account has no such search. */
-export function resumeSearch(database: SqlDatabase, { accountId, searchId }: OfSearch, atMs: number): SavedSearch {
-  database.run(sql`
+export async function resumeSearch(
+  database: SqlDatabase,
+  { accountId, searchId }: OfSearch,
+  atMs: number,
+): Promise<SavedSearch> {
+  await database.run(sql`
     UPDATE saved_searches SET stopped = NULL, attempts = 0, next_at_ms = ${atMs}
     WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
   return requireSearch(database, { accountId, searchId });
@@ -102,8 +109,12 @@ export function resumeSearch(database: SqlDatabase, { accountId, searchId }: OfS
 const oldSecretMs = 24 * 3600 * 1000;
 
 /** Replaces the secret of a search. Throws a UserError if the account has no such search. */
-export function rotateSecret(database: SqlDatabase, { accountId, searchId }: OfSearch, atMs: number): SavedSearch {
-  database.run(sql`
+export async function rotateSecret(
+  database: SqlDatabase,
+  { accountId, searchId }: OfSearch,
+  atMs: number,
+): Promise<SavedSearch> {
+  await database.run(sql`
     UPDATE saved_searches SET old_secret = secret, old_until_ms = ${atMs + oldSecretMs}, secret = ${newSecret()}
     WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
   return requireSearch(database, { accountId, searchId });
@@ -119,7 +130,7 @@ export const secretsOf = (
 export const dueSearches = (
   database: SqlDatabase,
   { version, atMs }: { readonly version: string; readonly atMs: number },
-): readonly SavedSearch[] =>
+): Promise<readonly SavedSearch[]> =>
   searchesWhere(
     database,
     sql`url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (since <> ${version} OR target IS NOT NULL)`,
@@ -138,11 +149,14 @@ interface Claim {
  * Claims the next message of a search for a service, by postponing it; null if another service has. Records what the message leads to: if its attempt is
  * not recorded, because the service is killed, it is repeated, and is no other one.
  */
-export function claimSearch(database: SqlDatabase, { searchId, version, atMs, untilMs }: Claim): SavedSearch | null {
-  const rows = database.run(sql`
+export async function claimSearch(
+  database: SqlDatabase,
+  { searchId, version, atMs, untilMs }: Claim,
+): Promise<SavedSearch | null> {
+  const rows = await database.run(sql`
     UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
     WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
-  return rows === 0 ? null : findSearch(database, searchId);
+  return rows === 0 ? null : await findSearch(database, searchId);
 }
 
 /** The result of an attempt. */
@@ -153,18 +167,18 @@ export interface AttemptRecord
 }
 
 /** Records an attempt, unless the search has been deleted. */
-export function recordAttempt(database: SqlDatabase, record: AttemptRecord): void {
+export async function recordAttempt(database: SqlDatabase, record: AttemptRecord): Promise<void> {
   const { searchId, since, target, cursor, sent, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } =
     record;
-  database.run(sql`
+  await database.run(sql`
     UPDATE saved_searches
     SET    since = ${since}, target = ${target}, page_cursor = ${cursor}, page_sent = ${sent}, stopped = ${stopped},
            attempts = ${attempts}, next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
     WHERE  search_id = ${searchId}`);
 }
 
-function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): SavedSearch {
-  const search = findSearch(database, searchId);
+async function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): Promise<SavedSearch> {
+  const search = await findSearch(database, searchId);
   if (search?.accountId === accountId) return search;
   throw unknownSearchError(searchId);
 }
@@ -172,10 +186,9 @@ function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch)
 const unknownSearchError = (searchId: string): UserError =>
   new UserError(`Unknown saved search ${searchId}: expected one of the account.`);
 
-const searchesWhere = (database: SqlDatabase, condition: Sql): readonly SavedSearch[] =>
-  database
-    .all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)
-    .map((row: Row) => ({
+const searchesWhere = async (database: SqlDatabase, condition: Sql): Promise<readonly SavedSearch[]> =>
+  (await database.all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)).map(
+    (row: Row) => ({
       searchId: textIn(row, "search_id"),
       accountId: textIn(row, "account_id"),
       keyId: textIn(row, "key_id"),
@@ -196,4 +209,5 @@ const searchesWhere = (database: SqlDatabase, condition: Sql): readonly SavedSea
       messages: integerIn(row, "messages"),
       lastAtMs: integerOrNullIn(row, "last_at_ms"),
       lastOutcome: textOrNullIn(row, "last_outcome"),
-    }));
+    }),
+  );

@@ -5,7 +5,6 @@
 import { LRUCache } from "lru-cache";
 import { refuse } from "../../contract/errors.ts";
 import type { Account } from "../account.ts";
-import type { AccountBalance } from "../ledger/charging.ts";
 import { matchesSecret } from "./api-key.ts";
 import type { ActiveKey, ApiKey, KeyUses } from "./keys.ts";
 
@@ -83,13 +82,6 @@ export class KeyCache {
     const started = this.readKey(keyId).finally(() => this.loading.delete(keyId));
     this.loading.set(keyId, started);
     return started;
-  }
-
-  setBalances(balances: readonly AccountBalance[]): void {
-    for (const { accountId, ...balance } of balances) {
-      const cached = this.cachedAccount(accountId);
-      if (cached !== undefined) cached.account = { ...cached.account, ...balance };
-    }
   }
 
   private async readKey(keyId: string): Promise<CachedKey | undefined> {

@@ -3,15 +3,7 @@ import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../.
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import {
-  type Account,
-  changeAccount,
-  createAccount,
-  findAccounts,
-  isOneOf,
-  lockAccount,
-  unknownAccountError,
-} from "../account.ts";
+import { type Account, changeAccount, createAccount, getAccount, lockAccount } from "../account.ts";
 import { generateApiKey } from "./api-key.ts";
 
 /** The scopes of a key that is created without any. A single export or SQL statement can cost as much as thousands of pages, so their scopes are granted by name. */
@@ -59,56 +51,56 @@ export interface NewKey {
 }
 
 /** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
-export function createKey(
+export async function createKey(
   database: SqlDatabase,
   { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
-): { readonly key: string; readonly keyId: string } {
+): Promise<{ readonly key: string; readonly keyId: string }> {
   const { key, keyId, sha256 } = generateApiKey();
-  lockAccount(database, accountId);
-  database.run(sql`
+  await lockAccount(database, accountId);
+  await database.run(sql`
     INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
     VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
   return { key, keyId };
 }
 
 /** Returns the id of the key that pages of an account are charged to; creates a missing one. Throws a UserError if the account is unknown. */
-export function webKeyOf(database: SqlDatabase, accountId: string, atMs: number): string {
-  lockAccount(database, accountId);
-  const row = database.one(
+export async function webKeyOf(database: SqlDatabase, accountId: string, atMs: number): Promise<string> {
+  await lockAccount(database, accountId);
+  const row = await database.one(
     sql`SELECT key_id FROM keys WHERE account_id = ${accountId} AND is_web = 1 AND revoked_at_ms IS NULL`,
   );
   if (row !== undefined) return textIn(row, "key_id");
-  return createKey(database, { accountId, scopes, name: "Explorer", isWeb: true, atMs }).keyId;
+  return (await createKey(database, { accountId, scopes, name: "Explorer", isWeb: true, atMs })).keyId;
 }
 
 const localEmail = "local@carquet.invalid";
 
 /** Returns the id of the key of the local account, an operator's, to which the pages and requests of open access belong; creates what is missing. */
-export function localKeyOf(database: SqlDatabase, atMs: number): string {
-  const found = database.one(sql`SELECT account_id FROM accounts WHERE email = ${localEmail}`);
+export async function localKeyOf(database: SqlDatabase, atMs: number): Promise<string> {
+  const found = await database.one(sql`SELECT account_id FROM accounts WHERE email = ${localEmail}`);
   if (found !== undefined) return webKeyOf(database, textIn(found, "account_id"), atMs);
-  const accountId = createAccount(database, { email: localEmail, tier: 4, atMs });
-  changeAccount(database, accountId, { isOperator: true });
+  const accountId = await createAccount(database, { email: localEmail, tier: 4, atMs });
+  await changeAccount(database, accountId, { isOperator: true });
   return webKeyOf(database, accountId, atMs);
 }
 
 /** Returns the keys of an account, oldest first, including revoked ones. */
-export function listKeys(database: SqlDatabase, accountId: string): readonly UsedKey[] {
-  return database
-    .all(sql`
+export async function listKeys(database: SqlDatabase, accountId: string): Promise<readonly UsedKey[]> {
+  return (
+    await database.all(sql`
       SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
       WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
-    .map((row) => ({
-      ...keyFromRow(row),
-      lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
-    }));
+  ).map((row) => ({
+    ...keyFromRow(row),
+    lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
+  }));
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
 
-export function recordKeyUses(database: SqlDatabase, uses: KeyUses): void {
+export async function recordKeyUses(database: SqlDatabase, uses: KeyUses): Promise<void> {
   for (const [keyId, atMs] of uses)
-    database.run(sql`
+    await database.run(sql`
       INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
       ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
       WHERE excluded.last_used_at_ms > key_uses.last_used_at_ms`);
@@ -118,8 +110,13 @@ export function recordKeyUses(database: SqlDatabase, uses: KeyUses): void {
  * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
  * unknown, or is not that of a key of `ofAccount`.
  */
-export function revokeKey(database: SqlDatabase, keyId: string, atMs: number, ofAccount?: string): string {
-  const row = database.one(sql`
+export async function revokeKey(
+  database: SqlDatabase,
+  keyId: string,
+  atMs: number,
+  ofAccount?: string,
+): Promise<string> {
+  const row = await database.one(sql`
     UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
     WHERE  key_id = ${keyId} AND account_id = coalesce(${ofAccount ?? null}, account_id)
     RETURNING account_id`);
@@ -128,33 +125,19 @@ export function revokeKey(database: SqlDatabase, keyId: string, atMs: number, of
 }
 
 /** Returns the key that an OAuth client uses; null if it is unknown, revoked, or a key of any other kind. */
-export function findGrant(database: SqlDatabase, keyId: string): ApiKey | null {
-  const row = database.one(
+export async function findGrant(database: SqlDatabase, keyId: string): Promise<ApiKey | null> {
+  const row = await database.one(
     sql`SELECT * FROM keys WHERE key_id = ${keyId} AND client_id IS NOT NULL AND revoked_at_ms IS NULL`,
   );
   return row === undefined ? null : keyFromRow(row);
 }
 
-/** Returns those of some keys that are active, with their accounts' spending in a UTC month, by key id. */
-export function findActiveKeys(
-  database: SqlDatabase,
-  keyIds: readonly string[],
-  month: string,
-): ReadonlyMap<string, ActiveKey> {
-  const rows = database.all(
-    sql`SELECT * FROM keys WHERE ${isOneOf(database, sql`key_id`, keyIds)} AND revoked_at_ms IS NULL`,
-  );
-  if (rows.length === 0) return new Map();
-  const accountIds = new Set(rows.map((row) => textIn(row, "account_id")));
-  const accounts = findAccounts(database, [...accountIds], month);
-  return new Map(
-    rows.map((row) => {
-      const key = keyFromRow(row);
-      const account = accounts.get(key.accountId);
-      if (account === undefined) throw unknownAccountError(key.accountId);
-      return [key.keyId, { key, sha256: textIn(row, "sha256"), account }];
-    }),
-  );
+/** Returns an active key, with its account's spending in a UTC month; null if the key is unknown or revoked. */
+export async function findActiveKey(database: SqlDatabase, keyId: string, month: string): Promise<ActiveKey | null> {
+  const row = await database.one(sql`SELECT * FROM keys WHERE key_id = ${keyId} AND revoked_at_ms IS NULL`);
+  if (row === undefined) return null;
+  const key = keyFromRow(row);
+  return { key, sha256: textIn(row, "sha256"), account: await getAccount(database, key.accountId, month) };
 }
 
 function keyFromRow(row: Row): ApiKey {

@@ -81,11 +81,11 @@ export interface AuditResult {
  * Audits accounts. Each check is one statement, which sees one state of the accounts, so that concurrent writes cannot produce false faults. No
  * transaction spans them: it would keep the write-ahead log from being reused.
  */
-export function audit(database: SqlDatabase): AuditResult {
-  const faults = Object.entries(checksIn(database.dialect)).flatMap(([fault, query]) =>
-    database.all(query).map(({ violation }) => `${fault}: ${String(violation)}`),
-  );
-  const counts = database.one(sql`
+export async function audit(database: SqlDatabase): Promise<AuditResult> {
+  const faults: string[] = [];
+  for (const [fault, query] of Object.entries(checksIn(database.dialect)))
+    faults.push(...(await database.all(query)).map(({ violation }) => `${fault}: ${String(violation)}`));
+  const counts = await database.one(sql`
     SELECT (SELECT count(*) FROM accounts) AS accounts, count(*) AS entries,
            count(*) FILTER (WHERE kind = 'charge') AS charges
     FROM   entries`);
@@ -98,15 +98,15 @@ export function audit(database: SqlDatabase): AuditResult {
 }
 
 /** Opens accounts, audits and closes them. Damage by which a file cannot be read is a fault. */
-export function openAndAudit(open: () => SqlDatabase): AuditResult {
+export async function openAndAudit(open: () => Promise<SqlDatabase>): Promise<AuditResult> {
   let database: SqlDatabase | undefined;
   try {
-    database = open();
-    return audit(database);
+    database = await open();
+    return await audit(database);
   } catch (thrown) {
     if (classifyFault(thrown) !== "damaged") throw thrown;
     return { faults: [`${damagedFileFault}: ${messageOf(thrown)}`], accounts: 0, entries: 0, charges: 0 };
   } finally {
-    database?.close();
+    await database?.close();
   }
 }

@@ -38,15 +38,15 @@ export interface LedgerEntry {
 }
 
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
-export function listEntryPage(database: SqlDatabase, page: EntryPage): readonly LedgerEntry[] {
+export async function listEntryPage(database: SqlDatabase, page: EntryPage): Promise<readonly LedgerEntry[]> {
   const { keyId, what, limit } = page;
   const end = page.before ?? Number.MAX_SAFE_INTEGER;
   const hasOthers = keyId === undefined && (what === undefined || what === "credits");
   const others = !hasOthers
     ? []
-    : database.all(sql`
+    : await database.all(sql`
         ${selectEntries(page)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
-  const charges = what === "credits" ? [] : listCharges(database, page, end);
+  const charges = what === "credits" ? [] : await listCharges(database, page, end);
   return [...others, ...charges]
     .map(entryFromRow)
     .sort((a, b) => b.entry - a.entry)
@@ -54,11 +54,11 @@ export function listEntryPage(database: SqlDatabase, page: EntryPage): readonly 
 }
 
 /** Returns the last charges of an account below an entry, day by day. */
-function listCharges(database: SqlDatabase, page: EntryPage, before: number): readonly Row[] {
+async function listCharges(database: SqlDatabase, page: EntryPage, before: number): Promise<readonly Row[]> {
   const { accountId, limit, keyId, what, from = "", to = "9999" } = page;
   const ofClass = what === undefined ? sql`` : sql`AND usage_class = ${what}`;
   const ofKey = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`;
-  const days = database.all(sql`
+  const days = await database.all(sql`
     SELECT   min(first_entry) AS first_entry, max(last_entry) AS last_entry
     FROM     usage_days WHERE account_id = ${accountId} AND day BETWEEN ${from} AND ${to} ${ofClass} GROUP BY day
     HAVING   min(first_entry) < ${before} ORDER BY last_entry DESC`);
@@ -70,9 +70,9 @@ function listCharges(database: SqlDatabase, page: EntryPage, before: number): re
     const next = Math.min(end, integerIn(day, "last_entry") + 1);
     if (charges.length === limit) break;
     charges.push(
-      ...database.all(sql`
+      ...(await database.all(sql`
         ${selectEntries(page)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next} ${ofClass} ${ofKey}
-        ORDER BY entry DESC LIMIT ${limit - charges.length}`),
+        ORDER BY entry DESC LIMIT ${limit - charges.length}`)),
     );
     end = Math.min(end, first);
   }

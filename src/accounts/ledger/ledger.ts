@@ -1,9 +1,9 @@
 /**
- * The ledger: append-only entries in integer micros. Posts credits, confirmations, reversals, adjustments and refunds; `charging.ts` posts charges.
+ * The ledger: append-only entries in integer micros. Posts credits, confirmations, reversals and adjustments; `charging.ts` posts charges.
  * Entry ids and payment references are unique, so nothing is posted twice.
  *
- * A refund of a charge whose request was not answered is an adjustment by the amount of the charge, with its id in the reference. By triggers, a
- * refunded charge counts neither as spending nor as usage, also when the command line posts the refund.
+ * A refund of a charge is an adjustment by the amount of the charge, with its id in the reference. By triggers, a refunded charge counts neither as
+ * spending nor as usage.
  */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { randomId } from "../../base/random-ids.ts";
@@ -28,35 +28,35 @@ export interface Credit {
 }
 
 /** Adds a credit to an account's balance. Returns the id of the credit. */
-export function addCredit(database: SqlDatabase, { kind, isConfirmed, ...posting }: Credit): string {
-  return database.transaction(() => {
-    const creditId = post(database, kind, "credit", posting);
-    if (kind === "paid" && isConfirmed) insertConfirmation(database, creditId, posting.atMs);
+export function addCredit(database: SqlDatabase, { kind, isConfirmed, ...posting }: Credit): Promise<string> {
+  return database.transaction(async (database) => {
+    const creditId = await post(database, kind, "credit", posting);
+    if (kind === "paid" && isConfirmed) await insertConfirmation(database, creditId, posting.atMs);
     return creditId;
   });
 }
 
 /** Confirms a paid credit. Idempotent: the first confirmation stays. Throws a UserError if the id is unknown. */
-export function confirmCredit(database: SqlDatabase, creditId: string, atMs: number): void {
-  database.transaction(() => {
-    getPaidCredit(database, creditId);
-    insertConfirmation(database, creditId, atMs);
+export async function confirmCredit(database: SqlDatabase, creditId: string, atMs: number): Promise<void> {
+  await database.transaction(async (database) => {
+    await getPaidCredit(database, creditId);
+    await insertConfirmation(database, creditId, atMs);
   });
 }
 
-function insertConfirmation(database: SqlDatabase, creditId: string, atMs: number): void {
-  database.run(sql`INSERT INTO confirmations VALUES (${creditId}, ${atMs}) ON CONFLICT DO NOTHING`);
+async function insertConfirmation(database: SqlDatabase, creditId: string, atMs: number): Promise<void> {
+  await database.run(sql`INSERT INTO confirmations VALUES (${creditId}, ${atMs}) ON CONFLICT DO NOTHING`);
 }
 
 /**
  * Reverses a paid credit in full after a chargeback; the balance may become negative. Returns the id of the reversal. Throws a UserError
  * if the id is unknown or already reversed.
  */
-export function reverseCredit(database: SqlDatabase, creditId: string, atMs: number, note?: string): string {
-  return database.transaction(() => {
-    const credit = getPaidCredit(database, creditId);
-    lockAccount(database, credit.accountId);
-    const reversal = database.one(
+export function reverseCredit(database: SqlDatabase, creditId: string, atMs: number, note?: string): Promise<string> {
+  return database.transaction(async (database) => {
+    const credit = await getPaidCredit(database, creditId);
+    await lockAccount(database, credit.accountId);
+    const reversal = await database.one(
       sql`SELECT 1 AS found FROM entries WHERE credit_id = ${creditId} AND kind = 'chargeback_reversal'`,
     );
     if (reversal !== undefined)
@@ -67,8 +67,8 @@ export function reverseCredit(database: SqlDatabase, creditId: string, atMs: num
 }
 
 /** Adjusts a balance by a positive or negative amount. Returns the id of the adjustment. */
-export function adjustBalance(database: SqlDatabase, posting: Posting): string {
-  return database.transaction(() => post(database, "adjustment", "adjustment", posting));
+export function adjustBalance(database: SqlDatabase, posting: Posting): Promise<string> {
+  return database.transaction(async (database) => post(database, "adjustment", "adjustment", posting));
 }
 
 interface Posting {
@@ -81,36 +81,40 @@ interface Posting {
 }
 
 /** Inserts an entry. Returns its id. Throws a UserError if the account is unknown or the reference is taken. */
-function post(database: SqlDatabase, kind: string, idPrefix: string, posting: Posting): string {
+async function post(database: SqlDatabase, kind: string, idPrefix: string, posting: Posting): Promise<string> {
   const { accountId, micros, atMs, creditId = null, reference = null, note = null } = posting;
-  lockAccount(database, accountId);
+  await lockAccount(database, accountId);
   const duplicate =
-    reference === null ? undefined : database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
+    reference === null
+      ? undefined
+      : await database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
   if (duplicate !== undefined)
     throw new UserError(
       `Reference ${reference} is already posted as ${textIn(duplicate, "entry_id")}: expected a new reference.`,
     );
   const entryId = `${idPrefix}_${randomId(16)}`;
-  database.run(sql`
+  await database.run(sql`
     INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, credit_id, reference, note)
     VALUES (${entryId}, ${accountId}, ${kind}, ${micros}, ${atMs}, ${creditId}, ${reference}, ${note})`);
   return entryId;
 }
 
 /** Returns a paid credit. Throws a UserError if the id is unknown, or, if an account is named, of another account. */
-export function getPaidCredit(
+export async function getPaidCredit(
   database: SqlDatabase,
   creditId: string,
   accountId?: string,
-): { readonly accountId: string; readonly micros: number } {
-  const row = database.one(sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`);
+): Promise<{ readonly accountId: string; readonly micros: number }> {
+  const row = await database.one(
+    sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`,
+  );
   if (row === undefined || (accountId !== undefined && row.account_id !== accountId))
     throw new UserError(`Unknown credit ${creditId}: expected the id of a paid credit in "carquet credits list".`);
   return { accountId: textIn(row, "account_id"), micros: integerIn(row, "micros") };
 }
 
 /** Returns the entries of an account except charges, oldest first, with the times of their confirmation and reversal or null. */
-export function listEntries(database: SqlDatabase, accountId: string): readonly Row[] {
+export function listEntries(database: SqlDatabase, accountId: string): Promise<readonly Row[]> {
   return database.all(sql`
     SELECT   entries.entry_id, entries.kind, entries.micros, entries.at_ms, confirmations.at_ms AS confirmed_at_ms,
              reversal.at_ms AS reversed_at_ms, entries.credit_id, entries.reference, entries.note
@@ -141,31 +145,3 @@ export const applyRefunds = ({ monthOf, dayOf }: SqlDialect, entries: Sql): read
       WHERE refunded.account_id = usage_days.account_id AND refunded.day = usage_days.day
             AND refunded.usage_class = usage_days.usage_class`,
 ];
-
-interface RefundedCharge {
-  readonly accountId: string;
-  readonly micros: number;
-  readonly atMs: number;
-}
-
-/**
- * Refunds a charge whose request was not answered, and frees its idempotency key. Idempotent. Returns the charge; undefined if it is not in the
- * ledger, or refunded already.
- */
-export function refundCharge(database: SqlDatabase, chargeId: string): RefundedCharge | undefined {
-  const charge = database.one(sql`
-    SELECT account_id, micros, at_ms FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`);
-  const reference = refundReference(chargeId);
-  if (
-    charge === undefined ||
-    database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`) !== undefined
-  )
-    return undefined;
-  const accountId = textIn(charge, "account_id");
-  const atMs = integerIn(charge, "at_ms");
-  const micros = -integerIn(charge, "micros");
-  const note = "the request failed before its answer, but its charge was on disk";
-  adjustBalance(database, { accountId, micros, atMs, reference, note });
-  database.run(sql`DELETE FROM idempotency_keys WHERE account_id = ${accountId} AND charge_id = ${chargeId}`);
-  return { accountId, micros, atMs };
-}

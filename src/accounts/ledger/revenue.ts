@@ -47,18 +47,21 @@ export interface RevenueSums {
 }
 
 /** Returns sums of the charges and credits of two periods. Throws a UserError for a period that is reversed or too long. */
-export function sumRevenue(database: SqlDatabase, { period, before, accountsMax }: RevenueRequest): RevenueSums {
+export function sumRevenue(
+  database: SqlDatabase,
+  { period, before, accountsMax }: RevenueRequest,
+): Promise<RevenueSums> {
   for (const range of [period, before]) requireRange(range);
-  return database.reading(() => {
+  return database.reading(async (database) => {
     const chargedIn = (range: RevenueDays): Sql => sql`sum(CASE WHEN ${isIn(range)} THEN charged_micros ELSE 0 END)`;
     const sums = sql`CAST(${chargedIn(period)} AS bigint) AS micros, CAST(${chargedIn(before)} AS bigint) AS before_micros`;
     const rows = sql`usage_days WHERE requests > 0 AND (${isIn(period)} OR ${isIn(before)})`;
-    const total = database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`) ?? {};
-    const days = database.all(sql`
+    const total = (await database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`)) ?? {};
+    const days = await database.all(sql`
       SELECT day, CAST(sum(requests) AS bigint) AS requests, CAST(sum(charged_micros) AS bigint) AS micros FROM ${rows} GROUP BY day ORDER BY day`);
-    const classes = database.all(sql`
+    const classes = await database.all(sql`
       SELECT usage_class, ${sums} FROM ${rows} GROUP BY usage_class ORDER BY micros DESC, before_micros DESC, usage_class`);
-    const accounts = database.all(sql`
+    const accounts = await database.all(sql`
       SELECT account_id, ${sums} FROM ${rows} GROUP BY account_id ORDER BY micros DESC, before_micros DESC, account_id LIMIT ${accountsMax}`);
     return {
       total: total.micros == null ? { micros: 0, beforeMicros: 0 } : comparedIn(total),
@@ -68,9 +71,9 @@ export function sumRevenue(database: SqlDatabase, { period, before, accountsMax 
         micros: integerIn(row, "micros"),
       })),
       classes: classes.map((row) => ({ usageClass: textIn(row, "usage_class"), ...comparedIn(row) })),
-      accounts: withAccounts(database, accounts, period.endDate.slice(0, 7)),
+      accounts: await withAccounts(database, accounts, period.endDate.slice(0, 7)),
       accountCount: integerIn(total, "accounts"),
-      credits: creditsOf(database, [period, before]),
+      credits: await creditsOf(database, [period, before]),
     };
   });
 }
@@ -93,13 +96,16 @@ export interface RevenuePage {
 }
 
 /** Returns a page of the charges of a period, by account, day and class. Throws a UserError for a period that is reversed or too long. */
-export function listRevenue(database: SqlDatabase, { range, after, limit }: RevenuePage): readonly RevenueRow[] {
+export async function listRevenue(
+  database: SqlDatabase,
+  { range, after, limit }: RevenuePage,
+): Promise<readonly RevenueRow[]> {
   requireRange(range);
   const isAfter =
     after === null
       ? sql`true`
       : sql`(usage_days.account_id, day, usage_class) > (${after.accountId}, ${after.date}, ${after.usageClass})`;
-  const rows = database.all(sql`
+  const rows = await database.all(sql`
     SELECT   usage_days.account_id, day, usage_class, email, requests, charged_micros
     FROM     usage_days JOIN accounts ON accounts.account_id = usage_days.account_id
     WHERE    requests > 0 AND ${isIn(range)} AND ${isAfter}
@@ -129,9 +135,13 @@ const comparedIn = (row: Row): ComparedCharges => ({
   beforeMicros: integerIn(row, "before_micros"),
 });
 
-function withAccounts(database: SqlDatabase, rows: readonly Row[], month: string): RevenueSums["accounts"] {
+async function withAccounts(
+  database: SqlDatabase,
+  rows: readonly Row[],
+  month: string,
+): Promise<RevenueSums["accounts"]> {
   const ids = rows.map((row) => textIn(row, "account_id"));
-  const accounts = findAccounts(database, ids, month);
+  const accounts = await findAccounts(database, ids, month);
   return rows.flatMap((row) => {
     const account = accounts.get(textIn(row, "account_id"));
     return account === undefined ? [] : [{ account, ...comparedIn(row) }];
@@ -141,11 +151,11 @@ function withAccounts(database: SqlDatabase, rows: readonly Row[], month: string
 const creditKinds: readonly CreditKind[] = ["paid", "promotional", "adjustment", "chargeback_reversal"];
 
 /** Sums the entries beside charges. Reads those of each account by their index, which leaves charges out: SQLite keeps the order of a CROSS JOIN. */
-function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]): RevenueSums["credits"] {
+async function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]): Promise<RevenueSums["credits"]> {
   const days = ranges.flatMap(({ startDate, endDate }) => [startDate, endDate]).sort();
   const [first = ""] = days;
   const last = days.at(-1) ?? "";
-  const rows = database.all(sql`
+  const rows = await database.all(sql`
     SELECT   day, kind, CAST(sum(micros) AS bigint) AS micros
     FROM     (SELECT ${database.dialect.dayOf(sql`at_ms`)} AS day, kind, entries.micros AS micros
               FROM   accounts CROSS JOIN entries

@@ -38,10 +38,14 @@ export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRang
 }
 
 /** Returns an account's usage: one row per day and class with requests, ordered by day, then by the order of the price list. */
-export function listUsage(database: SqlDatabase, accountId: string, range: UsageRange): readonly UsageRow[] {
+export async function listUsage(
+  database: SqlDatabase,
+  accountId: string,
+  range: UsageRange,
+): Promise<readonly UsageRow[]> {
   const allClasses = Object.keys(prices) as readonly UsageClass[];
   const classes = range.classes ?? allClasses;
-  const rows = database.all(sql`
+  const rows = await database.all(sql`
     SELECT   day, usage_class, requests, charged_micros
     FROM     usage_days
     WHERE    account_id = ${accountId} AND day BETWEEN ${range.startDate} AND ${range.endDate} AND requests > 0

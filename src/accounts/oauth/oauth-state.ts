@@ -25,15 +25,22 @@ interface StoredState {
   readonly consumedAtMs: number | null;
 }
 
-export function saveState(database: SqlDatabase, { kind, sha256, keyId, expiresAtMs, content }: OAuthState): void {
-  database.run(sql`
+export async function saveState(
+  database: SqlDatabase,
+  { kind, sha256, keyId, expiresAtMs, content }: OAuthState,
+): Promise<void> {
+  await database.run(sql`
     INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
     VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
     ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
 }
 
-export function findState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): StoredState | null {
-  const row = database.one(sql`
+export async function findState(
+  database: SqlDatabase,
+  { kind, sha256 }: StateName,
+  atMs: number,
+): Promise<StoredState | null> {
+  const row = await database.one(sql`
     SELECT content, consumed_at_ms FROM oauth_state
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
   if (row === undefined) return null;
@@ -42,30 +49,30 @@ export function findState(database: SqlDatabase, { kind, sha256 }: StateName, at
 }
 
 /** Keeps a piece of state at least until a time. */
-export function extendState(database: SqlDatabase, { kind, sha256 }: StateName, untilMs: number): void {
-  database.run(sql`
+export async function extendState(database: SqlDatabase, { kind, sha256 }: StateName, untilMs: number): Promise<void> {
+  await database.run(sql`
     UPDATE oauth_state SET expires_at_ms = ${untilMs}
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms < ${untilMs}`);
 }
 
 /** Consumes a code or refresh token. Returns false if it was consumed before. */
-export function consumeState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): boolean {
-  const consumedRows = database.run(sql`
+export async function consumeState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): Promise<boolean> {
+  const consumedRows = await database.run(sql`
     UPDATE oauth_state SET consumed_at_ms = ${atMs}
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND consumed_at_ms IS NULL`);
   return consumedRows === 1;
 }
 
-export function deleteState(database: SqlDatabase, { kind, sha256 }: StateName): void {
-  database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND sha256 = ${sha256}`);
+export async function deleteState(database: SqlDatabase, { kind, sha256 }: StateName): Promise<void> {
+  await database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND sha256 = ${sha256}`);
 }
 
-export function deleteStateOfGrant(database: SqlDatabase, kind: string, keyId: string): void {
-  database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND key_id = ${keyId}`);
+export async function deleteStateOfGrant(database: SqlDatabase, kind: string, keyId: string): Promise<void> {
+  await database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND key_id = ${keyId}`);
 }
 
-export function purgeOAuthState(database: SqlDatabase, atMs: number): void {
-  database.run(sql`DELETE FROM oauth_state WHERE expires_at_ms <= ${atMs}`);
+export async function purgeOAuthState(database: SqlDatabase, atMs: number): Promise<void> {
+  await database.run(sql`DELETE FROM oauth_state WHERE expires_at_ms <= ${atMs}`);
 }
 
 const accessTokenKind = "AccessToken";
@@ -80,8 +87,12 @@ export interface AccessToken {
 }
 
 /** Returns an access token by its hash, or null if it has expired, is revoked or unknown. */
-export function findAccessToken(database: SqlDatabase, sha256: string, atMs: number): AccessToken | null {
-  const row = database.one(sql`
+export async function findAccessToken(
+  database: SqlDatabase,
+  sha256: string,
+  atMs: number,
+): Promise<AccessToken | null> {
+  const row = await database.one(sql`
     SELECT key_id, expires_at_ms, content FROM oauth_state
     WHERE  kind = ${accessTokenKind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
   const content: unknown = row === undefined ? undefined : JSON.parse(textIn(row, "content"));

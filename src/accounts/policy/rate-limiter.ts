@@ -10,7 +10,7 @@ export interface RateLimits {
 }
 
 /** The limit that a request would exceed, and when to retry. */
-interface RateLimitExcess {
+export interface RateLimitExcess {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds: number;
@@ -33,47 +33,49 @@ const limitedMax = 100;
 /** At this number of logs, empty ones are evicted before another is created. */
 const logsMax = 10_000;
 
-export class RateLimiter {
-  private readonly logs = new Map<string, RequestLog>();
-  /** Refusals of the accounts that were refused last, in the order of their last one. */
-  private readonly refused = new Map<string, { readonly refusals: number; readonly atMs: number }>();
-
-  constructor(private readonly nowMs: () => number) {}
-
+/** Counts the requests of accounts. */
+export interface RequestCounter {
   /** Counts a request and returns undefined, or returns the limit it would exceed without counting it. */
+  take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> | RateLimitExcess | undefined;
+  /** Counts a number of requests now, whether or not the limits allow them. */
+  add(accountId: string, requests: number): Promise<void> | void;
+  /** Returns how many requests the current windows still allow. */
+  remaining(accountId: string, limits: RateLimits): RateLimits;
+  readonly refusals: Refusals;
+  /** Forgets the requests that have left the windows. */
+  purge?(): Promise<unknown>;
+}
+
+/** Refuses with `rate_limit_exceeded` a request that exceeds a limit. */
+export function requireNoExcess(excess: RateLimitExcess | undefined): void {
+  if (excess === undefined) return;
+  const { limit, windowSeconds, retryAfterSeconds } = excess;
+  throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
+}
+
+export class RateLimiter implements RequestCounter {
+  private readonly logs = new Map<string, RequestLog>();
+  readonly refusals: Refusals;
+
+  constructor(private readonly nowMs: () => number) {
+    this.refusals = new Refusals(nowMs);
+  }
+
   take(accountId: string, limits: RateLimits): RateLimitExcess | undefined {
     const nowMs = this.nowMs();
     const log = this.logOf(accountId, nowMs);
     const excess = log.excess(limits, nowMs);
     if (excess === undefined) log.add(nowMs);
-    else this.addRefusal(accountId, nowMs);
+    else this.refusals.add(accountId);
     return excess;
   }
 
-  /** The accounts whose requests were refused last, the latest first. */
-  get limited(): readonly LimitedAccount[] {
-    const nowMs = this.nowMs();
-    return [...this.refused]
-      .map(([accountId, { refusals, atMs }]) => ({ accountId, refusals, agoMs: nowMs - atMs }))
-      .reverse();
-  }
-
-  /** Counts a request. Refuses with `rate_limit_exceeded`; refused requests do not count. */
-  count(accountId: string, limits: RateLimits): void {
-    const excess = this.take(accountId, limits);
-    if (excess === undefined) return;
-    const { limit, windowSeconds, retryAfterSeconds } = excess;
-    throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
-  }
-
-  /** Counts a number of requests now, whether or not the limits allow them. */
   add(accountId: string, requests: number): void {
     const nowMs = this.nowMs();
     const log = this.logOf(accountId, nowMs);
     for (let count = 0; count < requests; count += 1) log.add(nowMs);
   }
 
-  /** Returns how many requests the current windows still allow. */
   remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
     const log = this.logs.get(accountId);
     log?.expire(this.nowMs());
@@ -81,14 +83,6 @@ export class RateLimiter {
       per10s: Math.max(0, per10s - (log?.shortCount ?? 0)),
       per60s: Math.max(0, per60s - (log?.longCount ?? 0)),
     };
-  }
-
-  private addRefusal(accountId: string, atMs: number): void {
-    const refusals = (this.refused.get(accountId)?.refusals ?? 0) + 1;
-    this.refused.delete(accountId);
-    this.refused.set(accountId, { refusals, atMs });
-    const [oldest = ""] = this.refused.keys();
-    if (this.refused.size > limitedMax) this.refused.delete(oldest);
   }
 
   /** Returns the log of an account without expired times; creates it if needed. */
@@ -109,6 +103,29 @@ export class RateLimiter {
       log.expire(nowMs);
       if (log.longCount === 0) this.logs.delete(accountId);
     }
+  }
+}
+
+/** Refusals of the accounts that were refused last, in the order of their last one. */
+export class Refusals {
+  private readonly refused = new Map<string, { readonly refusals: number; readonly atMs: number }>();
+
+  constructor(private readonly nowMs: () => number) {}
+
+  /** The latest first. */
+  get latest(): readonly LimitedAccount[] {
+    const nowMs = this.nowMs();
+    return [...this.refused]
+      .map(([accountId, { refusals, atMs }]) => ({ accountId, refusals, agoMs: nowMs - atMs }))
+      .reverse();
+  }
+
+  add(accountId: string): void {
+    const refusals = (this.refused.get(accountId)?.refusals ?? 0) + 1;
+    this.refused.delete(accountId);
+    this.refused.set(accountId, { refusals, atMs: this.nowMs() });
+    const [oldest = ""] = this.refused.keys();
+    if (this.refused.size > limitedMax) this.refused.delete(oldest);
   }
 }
 

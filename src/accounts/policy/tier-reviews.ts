@@ -1,9 +1,9 @@
 /** Tier reviews: applies the rules of `tiers.ts` to the accounts in the file, records reviews, and promotes accounts. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { type Sql, sql } from "../../db/sql.ts";
+import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { type Account, changeAccount, findAccount, listAccounts, lockAccounts, tierIn } from "../account.ts";
+import { type Account, changeAccount, findAccount, listAccounts, lockAccount, tierIn } from "../account.ts";
 import { dayOf } from "../clock.ts";
 import { type AccountHistory, decideTier, type PaidCredit, type Tier } from "./tiers.ts";
 
@@ -16,45 +16,68 @@ export interface ReviewResult {
   readonly outcome: "automatic" | "queued";
 }
 
-/** Reviews all accounts as of a UTC day, in one transaction. Returns the accounts that it promoted or queued. */
-export function reviewAccounts(database: SqlDatabase, day: string): readonly ReviewResult[] {
-  return database.transaction(() => {
-    insertReviewedDay(database, day);
-    // Another review of the day ends first: its promotions are seen.
-    database.one(sql`SELECT day FROM reviewed_days WHERE day = ${day} ${database.dialect.forUpdate}`);
-    const credits = listPaidCredits(database);
-    const declined = listDeclined(database);
-    return listAccounts(database, day.slice(0, 7)).flatMap((account) => {
-      const { accountId } = account;
-      const history = { ...account, credits: credits.get(accountId) ?? [], declined: declined.get(accountId) ?? null };
-      return reviewAccount(database, account, history, day);
-    });
+/** Reviews all accounts as of a UTC day. Returns the accounts that it promoted or queued. */
+export async function reviewAccounts(database: SqlDatabase, day: string): Promise<readonly ReviewResult[]> {
+  const due = await findPromotions(database, day);
+  return database.transaction(async (transaction) => {
+    await insertReviewedDay(transaction, day);
+    return applyPromotions(transaction, due, day);
   });
 }
 
-/** Reviews all accounts unless that day has already been reviewed; then returns no results. */
-export function reviewOnce(database: SqlDatabase, day: string): readonly ReviewResult[] {
-  return database.transaction(() => (insertReviewedDay(database, day) ? reviewAccounts(database, day) : []));
+/** Reviews all accounts unless that day has already been reviewed; then returns no results. Calls `record` with results in their transaction. */
+export async function reviewOnce(
+  database: SqlDatabase,
+  day: string,
+  record: (database: SqlDatabase, results: readonly ReviewResult[]) => Promise<void>,
+): Promise<readonly ReviewResult[]> {
+  if ((await database.one(sql`SELECT day FROM reviewed_days WHERE day = ${day}`)) !== undefined) return [];
+  const due = await findPromotions(database, day);
+  return database.transaction(async (transaction) => {
+    if (!(await insertReviewedDay(transaction, day))) return [];
+    const results = await applyPromotions(transaction, due, day);
+    await record(transaction, results);
+    return results;
+  });
 }
 
 /** Records that a day is reviewed. Returns false if it has been before. */
-const insertReviewedDay = (database: SqlDatabase, day: string): boolean =>
-  database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`) > 0;
+const insertReviewedDay = async (database: SqlDatabase, day: string): Promise<boolean> =>
+  (await database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`)) > 0;
 
-function reviewAccount(
+/** Returns the accounts that qualify for the next tier. Reads all accounts. */
+const findPromotions = (database: SqlDatabase, day: string): Promise<readonly ReviewResult[]> =>
+  database.reading(async (reader) => {
+    const credits = await listPaidCredits(reader);
+    const declined = await listDeclined(reader);
+    const accounts = await listAccounts(reader, day.slice(0, 7));
+    return accounts.flatMap((account) => {
+      const { accountId, email, tier: from } = account;
+      const history = { ...account, credits: credits.get(accountId) ?? [], declined: declined.get(accountId) ?? null };
+      const { to, reviewKind } = decideTier(history, day);
+      if (to === null) return [];
+      return [{ accountId, email, from, to, outcome: reviewKind === "automatic" ? "automatic" : "queued" } as const];
+    });
+  });
+
+/** Promotes or queues accounts whose tier is still the reviewed tier. Returns those that it has. */
+async function applyPromotions(
   database: SqlDatabase,
-  { accountId, email, tier: from }: Account,
-  history: AccountHistory,
+  due: readonly ReviewResult[],
   day: string,
-): readonly ReviewResult[] {
-  const decision = decideTier(history, day);
-  if (decision.to === null) return [];
-  const outcome = decision.reviewKind === "automatic" ? "automatic" : "queued";
-  const insertedRows = database.run(sql`
-    INSERT INTO reviews (account_id, day, from_tier, to_tier, outcome)
-    VALUES (${accountId}, ${day}, ${from}, ${decision.to}, ${outcome}) ON CONFLICT DO NOTHING`);
-  if (outcome === "automatic") changeAccount(database, accountId, { tier: decision.to });
-  return insertedRows === 0 ? [] : [{ accountId, email, from, to: decision.to, outcome }];
+): Promise<readonly ReviewResult[]> {
+  const results: ReviewResult[] = [];
+  for (const review of due) {
+    const { accountId, from, to, outcome } = review;
+    const insertedRows = await database.run(sql`
+      INSERT INTO reviews (account_id, day, from_tier, to_tier, outcome)
+      SELECT account_id, ${day}, tier, ${integerLiteral(to)}, ${outcome} FROM accounts WHERE account_id = ${accountId} AND tier = ${from}
+      ON CONFLICT DO NOTHING`);
+    if (insertedRows === 0) continue;
+    if (outcome === "automatic") await changeAccount(database, accountId, { tier: to });
+    results.push(review);
+  }
+  return results;
 }
 
 /** The requirements for the next tier that an account does not meet. */
@@ -67,25 +90,32 @@ export interface TierProgress {
 }
 
 /** Returns the progress of an account to the next tier as of a UTC day, or undefined if the account is unknown. */
-export function tierProgress(database: SqlDatabase, accountId: string, day: string): TierProgress | undefined {
-  const account = findAccount(database, accountId, day.slice(0, 7));
+export async function tierProgress(
+  database: SqlDatabase,
+  accountId: string,
+  day: string,
+): Promise<TierProgress | undefined> {
+  const account = await findAccount(database, accountId, day.slice(0, 7));
   if (account === undefined) return undefined;
-  const queued = database.one(
+  const queued = await database.one(
     sql`SELECT 1 AS found FROM reviews WHERE account_id = ${accountId} AND outcome = 'queued'`,
   );
-  const { missing } = decideTier(historyOf(database, account), day);
+  const { missing } = decideTier(await historyOf(database, account), day);
   return { tier: account.tier, missing, isQueued: queued !== undefined };
 }
 
-function historyOf(database: SqlDatabase, account: Account): AccountHistory {
+async function historyOf(database: SqlDatabase, account: Account): Promise<AccountHistory> {
   const { accountId } = account;
-  const credits = listPaidCredits(database, accountId).get(accountId) ?? [];
-  return { ...account, credits, declined: listDeclined(database, accountId).get(accountId) ?? null };
+  const credits = (await listPaidCredits(database, accountId)).get(accountId) ?? [];
+  return { ...account, credits, declined: (await listDeclined(database, accountId)).get(accountId) ?? null };
 }
 
-function listPaidCredits(database: SqlDatabase, accountId?: string): ReadonlyMap<string, readonly PaidCredit[]> {
+async function listPaidCredits(
+  database: SqlDatabase,
+  accountId?: string,
+): Promise<ReadonlyMap<string, readonly PaidCredit[]>> {
   // The index of entries other than charges has the condition `kind <> 'charge'`.
-  const rows = database.all(sql`
+  const rows = await database.all(sql`
     SELECT   entries.account_id, entries.micros, confirmations.at_ms AS confirmed_at_ms, reversal.at_ms AS reversed_at_ms
     FROM     entries
     LEFT JOIN confirmations ON confirmations.credit_id = entries.entry_id
@@ -107,8 +137,8 @@ function paidCreditFromRow(row: Row): PaidCredit {
 }
 
 /** Returns the day of the last declined review of one account or of all, by account id. */
-function listDeclined(database: SqlDatabase, accountId?: string): ReadonlyMap<string, string> {
-  const rows = database.all(sql`
+async function listDeclined(database: SqlDatabase, accountId?: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.all(sql`
     SELECT   account_id, max(decided_day) AS day FROM reviews
     WHERE    outcome = 'declined' AND ${ofAccount(sql`account_id`, accountId)} GROUP BY account_id`);
   return new Map(rows.map((row) => [textIn(row, "account_id"), textIn(row, "day")]));
@@ -127,16 +157,18 @@ export interface QueuedReview {
 }
 
 /** Returns the queued manual reviews, oldest first. */
-export function queuedReviews(database: SqlDatabase): readonly QueuedReview[] {
-  return database
-    .all(sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`)
-    .map((row) => ({
-      accountId: textIn(row, "account_id"),
-      email: textIn(row, "email"),
-      day: textIn(row, "day"),
-      from: tierIn(row, "from_tier"),
-      to: tierIn(row, "to_tier"),
-    }));
+export async function queuedReviews(database: SqlDatabase): Promise<readonly QueuedReview[]> {
+  return (
+    await database.all(
+      sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`,
+    )
+  ).map((row) => ({
+    accountId: textIn(row, "account_id"),
+    email: textIn(row, "email"),
+    day: textIn(row, "day"),
+    from: tierIn(row, "from_tier"),
+    to: tierIn(row, "to_tier"),
+  }));
 }
 
 /** Decides a queued review and promotes an approved account. Returns the review. Throws a UserError if none is queued. */
@@ -145,16 +177,16 @@ export function decideReview(
   accountId: string,
   outcome: "approved" | "declined",
   day: string,
-): QueuedReview {
-  return database.transaction(() => {
-    lockAccounts(database, [accountId]);
-    const queued = queuedReviews(database).find((review) => review.accountId === accountId);
+): Promise<QueuedReview> {
+  return database.transaction(async (database) => {
+    await lockAccount(database, accountId);
+    const queued = (await queuedReviews(database)).find((review) => review.accountId === accountId);
     if (queued === undefined)
       throw new UserError(`No queued review of account ${accountId}: expected an account in "carquet tiers queue".`);
-    database.run(sql`
+    await database.run(sql`
       UPDATE reviews SET outcome = ${outcome}, decided_day = ${day}
       WHERE  account_id = ${accountId} AND outcome = 'queued'`);
-    if (outcome === "approved") changeAccount(database, accountId, { tier: queued.to });
+    if (outcome === "approved") await changeAccount(database, accountId, { tier: queued.to });
     return queued;
   });
 }

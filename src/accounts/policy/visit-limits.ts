@@ -1,5 +1,5 @@
 /** Limits the pages and downloads of each signed-in account: how many are in progress, and how many begin in a time. */
-import { ConcurrencyLimit, RateLimiter, type RateLimits } from "./rate-limiter.ts";
+import { ConcurrencyLimit, RateLimiter, type RateLimits, requireNoExcess } from "./rate-limiter.ts";
 
 /** What an account opens: a page, or a file of any length. */
 export type VisitKind = "page" | "download";
@@ -21,7 +21,7 @@ export class VisitLimits {
   enter(accountId: string, kind: VisitKind): () => void {
     const leave = this.visits.enter(`${kind} ${accountId}`, concurrentMax[kind]);
     try {
-      this.rates.count(accountId, rateLimits);
+      requireNoExcess(this.rates.take(accountId, rateLimits));
       return leave;
     } catch (thrown) {
       leave();

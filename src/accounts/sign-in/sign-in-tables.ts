@@ -23,8 +23,8 @@ export interface Credentials {
  * Returns the credentials of a sign-in name: an account id, or an email address that only one account with a password has. Returns null
  * for any other name.
  */
-export function findCredentials(database: SqlDatabase, name: string): Credentials | null {
-  const rows = database.all(sql`
+export async function findCredentials(database: SqlDatabase, name: string): Promise<Credentials | null> {
+  const rows = await database.all(sql`
     SELECT account_id, hash FROM passwords JOIN accounts USING (account_id)
     WHERE  account_id = ${name} OR lower(email) = lower(${name}) LIMIT 2`);
   const [row] = rows;
@@ -34,12 +34,16 @@ export function findCredentials(database: SqlDatabase, name: string): Credential
 }
 
 /** Sets the password of an account, ends its sessions, and deletes its one-time links. */
-export function setPassword(database: SqlDatabase, { accountId, hash }: Credentials, atMs: number): void {
-  database.run(sql`
+export async function setPassword(
+  database: SqlDatabase,
+  { accountId, hash }: Credentials,
+  atMs: number,
+): Promise<void> {
+  await database.run(sql`
     INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
     ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
-  database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
-  database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
+  await database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
+  await database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
 }
 
 export type LinkKind = "invitation" | "sign_in";
@@ -53,14 +57,14 @@ export const linkUrl = (serviceUrl: string, kind: LinkKind, secret: string): str
   `${serviceUrl.replace(/\/$/, "")}${paths[kind]}?token=${secret}`;
 
 /** Creates a link and deletes earlier ones of the account and kind. Returns its secret. Throws a UserError if the account is unknown. */
-export function createLink(
+export async function createLink(
   database: SqlDatabase,
   { accountId, kind, atMs }: { readonly accountId: string; readonly kind: LinkKind; readonly atMs: number },
-): string {
-  lockAccount(database, accountId);
+): Promise<string> {
+  await lockAccount(database, accountId);
   const secret = newSecret();
-  database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId} AND kind = ${kind}`);
-  database.run(sql`
+  await database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId} AND kind = ${kind}`);
+  await database.run(sql`
     INSERT INTO one_time_links (sha256, account_id, kind, expires_at_ms)
     VALUES (${secretHash(secret)}, ${accountId}, ${kind}, ${atMs + validMs[kind]})`);
   return secret;
@@ -72,17 +76,27 @@ export interface OneTimeLink {
 }
 
 /** Returns a link that is neither used nor expired, or null. */
-export function findLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
-  const row = database.one(sql`
+export async function findLink(
+  database: SqlDatabase,
+  sha256: string,
+  kind: LinkKind,
+  atMs: number,
+): Promise<OneTimeLink | null> {
+  const row = await database.one(sql`
     SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
     WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
   return row === undefined ? null : { accountId: textIn(row, "account_id"), email: textIn(row, "email") };
 }
 
 /** Consumes a link. Returns it, or null if it is used, expired or unknown. */
-export function consumeLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
-  const link = findLink(database, sha256, kind, atMs);
-  database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
+export async function consumeLink(
+  database: SqlDatabase,
+  sha256: string,
+  kind: LinkKind,
+  atMs: number,
+): Promise<OneTimeLink | null> {
+  const link = await findLink(database, sha256, kind, atMs);
+  await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
   return link;
 }
 
@@ -103,18 +117,18 @@ const isCurrent = (atMs: number): Sql =>
   sql`seen_at_ms > ${atMs - idleMs} AND sessions.created_at_ms > ${atMs - absoluteMs}`;
 
 /** Inserts a session of an account. Throws a UserError if the account is unknown. */
-export function insertSession(
+export async function insertSession(
   database: SqlDatabase,
   { accountId, sha256, atMs }: { readonly accountId: string; readonly sha256: string; readonly atMs: number },
-): void {
-  const keyId = webKeyOf(database, accountId, atMs);
-  database.run(sql`
+): Promise<void> {
+  const keyId = await webKeyOf(database, accountId, atMs);
+  await database.run(sql`
     INSERT INTO sessions (sha256, account_id, key_id, created_at_ms, seen_at_ms)
     VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
 }
 
-export function findSession(database: SqlDatabase, sha256: string, atMs: number): SessionRecord | null {
-  const row = database.one(sql`
+export async function findSession(database: SqlDatabase, sha256: string, atMs: number): Promise<SessionRecord | null> {
+  const row = await database.one(sql`
     SELECT sessions.account_id, email, is_operator, key_id, seen_at_ms
     FROM   sessions JOIN accounts ON accounts.account_id = sessions.account_id JOIN keys USING (key_id)
     WHERE  sessions.sha256 = ${sha256} AND revoked_at_ms IS NULL AND ${isCurrent(atMs)}`);
@@ -128,16 +142,16 @@ export function findSession(database: SqlDatabase, sha256: string, atMs: number)
   };
 }
 
-export function touchSession(database: SqlDatabase, sha256: string, atMs: number): void {
-  database.run(sql`UPDATE sessions SET seen_at_ms = ${atMs} WHERE sha256 = ${sha256} AND seen_at_ms < ${atMs}`);
+export async function touchSession(database: SqlDatabase, sha256: string, atMs: number): Promise<void> {
+  await database.run(sql`UPDATE sessions SET seen_at_ms = ${atMs} WHERE sha256 = ${sha256} AND seen_at_ms < ${atMs}`);
 }
 
-export function endSession(database: SqlDatabase, sha256: string): void {
-  database.run(sql`DELETE FROM sessions WHERE sha256 = ${sha256}`);
+export async function endSession(database: SqlDatabase, sha256: string): Promise<void> {
+  await database.run(sql`DELETE FROM sessions WHERE sha256 = ${sha256}`);
 }
 
 /** Deletes expired sessions and links. */
-export function purgeSessions(database: SqlDatabase, atMs: number): void {
-  database.run(sql`DELETE FROM sessions WHERE NOT (${isCurrent(atMs)})`);
-  database.run(sql`DELETE FROM one_time_links WHERE expires_at_ms <= ${atMs}`);
+export async function purgeSessions(database: SqlDatabase, atMs: number): Promise<void> {
+  await database.run(sql`DELETE FROM sessions WHERE NOT (${isCurrent(atMs)})`);
+  await database.run(sql`DELETE FROM one_time_links WHERE expires_at_ms <= ${atMs}`);
 }

@@ -37,7 +37,7 @@ export interface AccountTable {
   /** A CHECK or UNIQUE of several columns. */
   readonly constraint?: Sql;
   readonly indexes?: readonly Sql[];
-  /** A row is updated by each batch of charges. */
+  /** A row is updated by each charge. */
   readonly isUpdatedOften?: boolean;
   /** SQLite keeps rows by their number, not by the primary key, as it does in tables with an identity. */
   readonly hasRowid?: boolean;

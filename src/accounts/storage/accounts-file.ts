@@ -4,9 +4,10 @@
  */
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
 import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { sqliteDialect, useAndClose } from "../../db/sql-database.ts";
-import { createPrivateFile, SqliteDatabase, type SqliteOptions } from "../../db/sqlite.ts";
+import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
+import { createPrivateFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
@@ -23,10 +24,14 @@ const triggers: readonly Sql[] = [
       BEGIN SELECT RAISE(ABORT, 'confirmations are never changed'); END`,
   sql`CREATE TRIGGER confirmations_are_never_removed BEFORE DELETE ON confirmations
       BEGIN SELECT RAISE(ABORT, 'confirmations are never removed'); END`,
-  sql`CREATE TRIGGER a_charge_takes_no_balance_below_zero BEFORE INSERT ON entries WHEN NEW.kind = 'charge'
+  sql`CREATE TRIGGER a_charge_is_covered BEFORE INSERT ON entries WHEN NEW.kind = 'charge'
       BEGIN
-        SELECT RAISE(ABORT, 'a charge takes no balance below zero')
-        FROM   accounts WHERE account_id = NEW.account_id AND balance_micros + NEW.micros < 0;
+        SELECT CASE WHEN balance_micros + NEW.micros < 0 THEN RAISE(ABORT, 'a charge takes no balance below zero')
+                    WHEN state = 'suspended' THEN RAISE(ABORT, 'a suspended account is not charged')
+                    WHEN coalesce(spending.micros, 0) - NEW.micros > cap_micros THEN RAISE(ABORT, 'a charge stays within the spend cap') END
+        FROM   accounts LEFT JOIN spending
+               ON spending.account_id = accounts.account_id AND month = strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch')
+        WHERE  accounts.account_id = NEW.account_id;
       END`,
   sql`CREATE TRIGGER a_balance_follows_from_its_entries AFTER INSERT ON entries
       BEGIN
@@ -57,44 +62,45 @@ const triggers: readonly Sql[] = [
 ];
 
 /** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
-export const openAccountsFile = (path: string, options: SqliteOptions): SqliteDatabase =>
-  requireCurrentVersion(path, SqliteDatabase.open(path, options));
+export const openAccountsFile = async (path: string, options: SharedSqliteOptions): Promise<SqlDatabase> =>
+  requireCurrentVersion(path, openSharedSqlite(path, options));
 
 /** Opens an accounts file read-only, a backup or the live one. Throws a UserError for any other file. */
-export const openReadOnly = (path: string): SqliteDatabase =>
-  requireCurrentVersion(path, SqliteDatabase.openToRead(path));
+export const openReadOnly = async (path: string): Promise<SqlDatabase> =>
+  requireCurrentVersion(path, openSqliteToRead(path));
 
 /** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
-function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDatabase {
+async function requireCurrentVersion(path: string, database: SqlDatabase): Promise<SqlDatabase> {
   try {
-    if (integerIn(database.one(sql`PRAGMA application_id`), "application_id") !== applicationId)
+    if (integerIn(await database.one(sql`PRAGMA application_id`), "application_id") !== applicationId)
       throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
-    requireAccountsVersion(path, integerIn(database.one(sql`PRAGMA user_version`), "user_version"));
+    requireAccountsVersion(path, integerIn(await database.one(sql`PRAGMA user_version`), "user_version"));
     return database;
   } catch (thrown) {
-    database.close();
+    await database.close();
     throw thrown;
   }
 }
 
 /** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
-export function createSchema(database: SqliteDatabase, fill: () => void = () => undefined): void {
-  database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
-  database.run(sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`);
-  for (const statement of accountTableStatements("sqlite")) database.run(statement);
-  fill();
-  for (const statement of triggers) database.run(statement);
+export async function createSchema(database: SqlDatabase, fill = async (): Promise<void> => undefined): Promise<void> {
+  await database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
+  await database.run(sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`);
+  for (const statement of accountTableStatements("sqlite")) await database.run(statement);
+  await fill();
+  for (const statement of triggers) await database.run(statement);
 }
 
 /**
  * Opens an accounts file; creates it with the current schema if it does not exist. SQLite syncs what it writes: another descriptor of the file would
  * release, when it is closed, the locks of all connections of this process, and other processes would then delete the write-ahead log that is in use.
  */
-export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
+export async function createAccountsFile(path: string, options: SharedSqliteOptions): Promise<SqlDatabase> {
   createPrivateFile(path);
-  useAndClose(SqliteDatabase.open(path, options), (database) =>
-    database.transaction(() => {
-      if (database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`) === undefined) createSchema(database);
+  const { busyMs } = options;
+  await useAndClose(Promise.resolve(openSharedSqlite(path, { busyMs })), (opened) =>
+    opened.transaction(async (database) => {
+      if ((await database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`)) === undefined) await createSchema(database);
     }),
   );
   return openAccountsFile(path, options);

@@ -5,8 +5,8 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { ident, join, sql } from "../../db/sql.ts";
-import { useAndClose } from "../../db/sql-database.ts";
-import { createPrivateFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
+import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
+import { createPrivateFile, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault, openAndAudit } from "../ledger/audit.ts";
 import { createSchema, openAccountsFile, openReadOnly } from "./accounts-file.ts";
 import { publishPrices } from "./open-accounts.ts";
@@ -15,12 +15,12 @@ import { publishPrices } from "./open-accounts.ts";
 const busyMs = 10_000;
 
 /** Copies an accounts file, in a consistent state, to a new path and audits the copy. Does not block writers. */
-export function backUp(path: string, copy: string): AuditResult {
+export async function backUp(path: string, copy: string): Promise<AuditResult> {
   if (existsSync(copy)) throw new UserError(`File ${copy} already exists: expected a new path for the backup.`);
   requireFile(path);
-  writeAtomically(copy, (temporary) =>
-    useAndClose(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${temporary}`)),
-  );
+  await writeAtomically(copy, async (temporary) => {
+    await useAndClose(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${temporary}`));
+  });
   return useAndClose(openReadOnly(copy), audit);
 }
 
@@ -36,33 +36,36 @@ interface RestoreResult {
  * exists. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails its audit, or if the current file has rows that the
  * backup lacks and `discard` is false.
  */
-export function restore(
+export async function restore(
   path: string,
   backup: string,
   { stamp, discard }: { readonly stamp: string; readonly discard: boolean },
-): RestoreResult {
+): Promise<RestoreResult> {
   if (isPostgresUrl(path)) requireFile(path);
-  const backupAudit = useAndClose(openReadOnly(backup), audit);
+  const backupAudit = await useAndClose(openReadOnly(backup), audit);
   if (backupAudit.faults.length > 0)
     throw new UserError(
       `Backup ${backup} fails its audit: ${backupAudit.faults[0]}. Expected a backup without faults.`,
     );
   const previousFile = unusedPath(`${path}.before-${stamp}`);
-  if (!existsSync(path) || !isReadable(path)) {
+  if (!existsSync(path) || !(await isReadable(path))) {
     const isReplaced = existsSync(path);
-    return { audit: replaceFile(path, backup, previousFile), previousFile: isReplaced ? previousFile : undefined };
+    return {
+      audit: await replaceFile(path, backup, previousFile),
+      previousFile: isReplaced ? previousFile : undefined,
+    };
   }
-  useAndClose(openAccountsFile(path, { busyMs }), (live) =>
-    replaceContent(live, backup, (discardedRows) => {
+  await useAndClose(openAccountsFile(path, { busyMs }), (live) =>
+    replaceContent(live, backup, async (discardedRows) => {
       if (discardedRows > 0 && !discard)
         throw new UserError(
           `Restoring ${backup} would discard ${discardedRows} ${discardedRows === 1 ? "row" : "rows"} of ${path}: expected --discard to confirm.`,
         );
       // Over another connection, which sees committed rows: the write lock prevents further ones.
-      backUp(path, previousFile);
+      await backUp(path, previousFile);
     }),
   );
-  return { audit: useAndClose(openReadOnly(path), audit), previousFile };
+  return { audit: await useAndClose(openReadOnly(path), audit), previousFile };
 }
 
 /**
@@ -71,61 +74,61 @@ export function restore(
  * keys, entries, confirmations, reviews and passwords that the backup lacks or has with other values. Rolls back if that throws, or if the result
  * fails its audit.
  */
-function replaceContent(
-  database: SqliteDatabase,
+async function replaceContent(
+  live: SqlDatabase,
   backup: string,
-  beforeReplacing: (discardedRows: number) => void,
-): void {
-  database.run(sql`ATTACH ${backup} AS backup`);
+  beforeReplacing: (discardedRows: number) => Promise<void>,
+): Promise<void> {
+  await live.run(sql`ATTACH ${backup} AS backup`);
   // Has no effect within a transaction. With foreign keys on, DROP TABLE deletes row by row.
-  database.run(sql`PRAGMA foreign_keys = OFF`);
-  database.transaction(() => {
-    beforeReplacing(countDiscardedRows(database));
-    const tables = database
-      .all(sql`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)
-      .map((row) => ident(textIn(row, "name")));
+  await live.run(sql`PRAGMA foreign_keys = OFF`);
+  await live.transaction(async (database) => {
+    await beforeReplacing(await countDiscardedRows(database));
+    const tables = (await database.all(sql`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)).map((row) =>
+      ident(textIn(row, "name")),
+    );
     // Drops indexes and triggers, too.
-    for (const table of tables) database.run(sql`DROP TABLE main.${table}`);
-    createSchema(database, () => {
-      for (const table of tables) database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
+    for (const table of tables) await database.run(sql`DROP TABLE main.${table}`);
+    await createSchema(database, async () => {
+      for (const table of tables) await database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
     });
-    deleteTemporaryCredentials(database);
+    await deleteTemporaryCredentials(database);
     // The service charges by them, also after the restore of a backup with other prices.
-    publishPrices(database);
-    const [fault] = audit(database).faults;
+    await publishPrices(database);
+    const [fault] = (await audit(database)).faults;
     if (fault !== undefined) throw new UserError(`Restore rolled back, the result fails its audit: ${fault}.`);
   });
-  database.run(sql`PRAGMA foreign_keys = ON`);
+  await live.run(sql`PRAGMA foreign_keys = ON`);
   // The copied pages are in the write-ahead log.
-  database.all(sql`PRAGMA main.wal_checkpoint(FULL)`);
+  await live.all(sql`PRAGMA main.wal_checkpoint(FULL)`);
 }
 
 /**
  * Deletes sessions, one-time links, and the codes and tokens of agents: one that has been ended, used or rotated since the backup must not be valid
  * again.
  */
-function deleteTemporaryCredentials(database: SqliteDatabase): void {
-  database.run(sql`DELETE FROM sessions`);
-  database.run(sql`DELETE FROM one_time_links`);
-  database.run(sql`DELETE FROM oauth_state WHERE kind <> 'Client'`);
+async function deleteTemporaryCredentials(database: SqlDatabase): Promise<void> {
+  await database.run(sql`DELETE FROM sessions`);
+  await database.run(sql`DELETE FROM one_time_links`);
+  await database.run(sql`DELETE FROM oauth_state WHERE kind <> 'Client'`);
 }
 
-function countDiscardedRows(database: SqliteDatabase): number {
+async function countDiscardedRows(database: SqlDatabase): Promise<number> {
   const counts = ["accounts", "keys", "entries", "confirmations", "reviews", "passwords"].map(
     (table) =>
       sql`(SELECT count(*) FROM (SELECT * FROM ${ident("main", table)} EXCEPT SELECT * FROM ${ident("backup", table)}))`,
   );
-  return integerIn(database.one(sql`SELECT ${join(counts, sql` + `)} AS row_count`), "row_count");
+  return integerIn(await database.one(sql`SELECT ${join(counts, sql` + `)} AS row_count`), "row_count");
 }
 
 /**
  * Replaces a file that is missing or damaged as a whole, and returns the audit of the result. Renames what is left of it first: SQLite would
  * replay a write-ahead log that remains.
  */
-function replaceFile(path: string, backup: string, previousFile: string): AuditResult {
-  writeAtomically(path, (temporary) => {
-    useAndClose(openReadOnly(backup), (saved) => saved.run(sql`VACUUM INTO ${temporary}`));
-    useAndClose(openAccountsFile(temporary, { busyMs }), deleteTemporaryCredentials);
+async function replaceFile(path: string, backup: string, previousFile: string): Promise<AuditResult> {
+  await writeAtomically(path, async (temporary) => {
+    await useAndClose(openReadOnly(backup), (saved) => saved.run(sql`VACUUM INTO ${temporary}`));
+    await useAndClose(openAccountsFile(temporary, { busyMs }), deleteTemporaryCredentials);
     for (const suffix of ["", "-wal", "-shm"])
       if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
   });
@@ -148,15 +151,15 @@ function requireFile(path: string): void {
   if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
 }
 
-const isReadable = (path: string): boolean =>
-  openAndAudit(() => openReadOnly(path)).faults.every((fault) => !fault.startsWith(damagedFileFault));
+const isReadable = async (path: string): Promise<boolean> =>
+  (await openAndAudit(() => openReadOnly(path))).faults.every((fault) => !fault.startsWith(damagedFileFault));
 
 /** Writes to a temporary name, syncs, then renames atomically. */
-export function writeAtomically(path: string, write: (temporary: string) => void): void {
+export async function writeAtomically(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
   createPrivateFile(temporary);
-  write(temporary);
+  await write(temporary);
   syncFile(temporary);
   renameSync(temporary, path);
   syncFile(dirname(path));

@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { integerIn, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../../db/postgres.ts";
+import { connectPostgres, isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
+import { openSharedSqlite } from "../../db/shared-sqlite.ts";
 import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../../db/sql.ts";
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
-import { SqliteDatabase } from "../../db/sqlite.ts";
 import { type AuditResult, audit } from "../ledger/audit.ts";
 import { type AccountTable, accountTables, columnTypesOf, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
 import { createSchema } from "./accounts-file.ts";
@@ -21,24 +21,24 @@ const options = { busyMs: 10_000, idleMs: 0 } as const;
 const pageRows = 5_000;
 
 /** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */
-export function copyAccounts(from: string, to: string): AuditResult {
-  return useAndClose(openAccountsToRead(from, options), (source) =>
-    source.reading(() => {
-      const [fault] = audit(source).faults;
+export function copyAccounts(from: string, to: string): Promise<AuditResult> {
+  return useAndClose(openAccountsToRead(from, options), (opened) =>
+    opened.reading(async (source) => {
+      const [fault] = (await audit(source)).faults;
       if (fault !== undefined)
         throw new UserError(`${withoutPassword(from)} fails its audit: ${fault}. Expected accounts without faults.`);
-      return isPostgresUrl(to) ? copyToPostgres(source, to) : copyToFile(source, to);
+      return isPostgresUrl(to) ? await copyToPostgres(source, to) : await copyToFile(source, to);
     }),
   );
 }
 
-function copyToFile(source: SqlDatabase, path: string): AuditResult {
+async function copyToFile(source: SqlDatabase, path: string): Promise<AuditResult> {
   if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
   let result: AuditResult | undefined;
-  writeAtomically(path, (temporary) => {
-    result = useAndClose(SqliteDatabase.open(temporary, options), (target) =>
-      target.transaction(() => {
-        createSchema(target, () => copyTables(source, target));
+  await writeAtomically(path, async (temporary) => {
+    result = await useAndClose(Promise.resolve(openSharedSqlite(temporary, options)), (opened) =>
+      opened.transaction(async (target) => {
+        await createSchema(target, () => copyTables(source, target));
         return requireEqual(source, target);
       }),
     );
@@ -47,43 +47,41 @@ function copyToFile(source: SqlDatabase, path: string): AuditResult {
   return result;
 }
 
-function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
-  return useAndClose(PostgresDatabase.open(url, options), (target) =>
-    target.transaction(() => {
-      if (hasAccounts(target))
+function copyToPostgres(source: SqlDatabase, url: string): Promise<AuditResult> {
+  return useAndClose(connectPostgres(url, options), (opened) =>
+    opened.transaction(async (target) => {
+      if (await hasAccounts(target))
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
-      createPostgresSchema(target, () => {
-        copyTables(source, target);
-        for (const table of accountTables) continueIdentity(target, table);
+      await createPostgresSchema(target, async () => {
+        await copyTables(source, target);
+        for (const table of accountTables) await continueIdentity(target, table);
       });
       return requireEqual(source, target);
     }),
   );
 }
 
-function copyTables(source: SqlDatabase, target: SqlDatabase): void {
+async function copyTables(source: SqlDatabase, target: SqlDatabase): Promise<void> {
   for (const table of accountTables) {
     const columns = columnList(Object.keys(table.columns));
-    for (const rows of pagesOf(source, table))
-      target.queueOver(
-        columnTypesOf(table),
-        rows.map(asValues),
-        (items) => sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`,
-      );
+    for await (const rows of await pagesOf(source, table)) {
+      const items = target.dialect.rows(columnTypesOf(table), rows.map(asValues));
+      await target.run(sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`);
+    }
   }
 }
 
 const columnList = (names: readonly string[]): Sql => join(names.map((name) => ident(name)));
 
 /** Yields all rows of a table in the order of its primary key. */
-function* pagesOf(source: SqlDatabase, table: AccountTable): Generator<readonly Row[]> {
+async function* pagesOf(source: SqlDatabase, table: AccountTable): AsyncGenerator<readonly Row[]> {
   const primaryKey = primaryKeyOf(table);
   const columns = columnList(Object.keys(table.columns));
   const keys = columnList(primaryKey);
   let last: Row | undefined;
   for (;;) {
     const after = last === undefined ? [] : [sql`(${keys}) > (${join(primaryKey.map((key) => bind(last?.[key])))})`];
-    const rows = source.all(sql`
+    const rows = await source.all(sql`
       SELECT ${columns} FROM ${ident(table.name)} WHERE ${all(after)}
       ORDER BY ${keys} LIMIT ${integerLiteral(pageRows)}`);
     if (rows.length > 0) yield rows;
@@ -101,17 +99,17 @@ const asValues = (row: Row): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [column, asValue(value)]));
 
 /** Lets the numbers of new rows follow those of the copied ones. */
-function continueIdentity(target: SqlDatabase, table: AccountTable): void {
+async function continueIdentity(target: SqlDatabase, table: AccountTable): Promise<void> {
   const column = identityColumnOf(table);
   if (column === undefined) return;
-  target.run(sql`
+  await target.run(sql`
     SELECT setval(pg_get_serial_sequence(${table.name}, ${column}), coalesce(max(${ident(column)}), 1), count(*) > 0)
     FROM   ${ident(table.name)}`);
 }
 
 /** Audits a copy. Throws a UserError if it has faults, or other counts or sums than the original. */
-function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
-  const result = audit(target);
+async function requireEqual(source: SqlDatabase, target: SqlDatabase): Promise<AuditResult> {
+  const result = await audit(target);
   const [fault] = result.faults;
   if (fault !== undefined) throw new UserError(`Copy rolled back, the result fails its audit: ${fault}.`);
   for (const { name, columns } of accountTables) {
@@ -121,8 +119,8 @@ function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
         : sql`coalesce(sum(${ident(column)} % 1000000007), 0)`,
     );
     const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
-    const before = summaryIn(source.one(query));
-    const after = summaryIn(target.one(query));
+    const before = summaryIn(await source.one(query));
+    const after = summaryIn(await target.one(query));
     if (before !== after) throw new UserError(`Copy rolled back, table ${name} has ${after}: expected ${before}.`);
   }
   return result;

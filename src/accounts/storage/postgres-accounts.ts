@@ -1,25 +1,26 @@
 /**
  * Accounts in PostgreSQL: their schema, and the functions that open and create them. They are in the first schema of the connection's search
- * path. Triggers run once per statement over all of its entries, so that a batch of charges updates each balance once.
+ * path. Triggers run once per statement over all of its entries.
  */
 import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { PostgresDatabase, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
+import { connectPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { postgresDialect, type SqlDatabase } from "../../db/sql-database.ts";
+import { postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
 /** The oldest server that its project maintains. */
 const serverVersionMin = 13;
 
-/** The version of the schema, the last commit of each connection, and the tables of accounts. */
+/** The version of the schema, the requests of the last minute, which a crash of the server may forget, and the tables of accounts. */
 const tables: readonly Sql[] = [
   sql`CREATE TABLE carquet_accounts (version INTEGER NOT NULL)`,
-  sql`CREATE TABLE carquet_commits (
-        name           TEXT PRIMARY KEY,
-        transaction_id TEXT NOT NULL,
-        at             TIMESTAMPTZ NOT NULL DEFAULT now()
+  sql`CREATE UNLOGGED TABLE carquet_requests (
+        account_id TEXT NOT NULL,
+        slot       BIGINT NOT NULL,
+        requests   INTEGER NOT NULL,
+        PRIMARY KEY (account_id, slot)
       ) WITH (fillfactor = 50)`,
   ...accountTableStatements("postgres"),
 ];
@@ -44,6 +45,10 @@ const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUA
           RAISE EXCEPTION 'a charge takes no balance below zero';
         END IF;
 
+        IF EXISTS (SELECT FROM new_entries JOIN accounts USING (account_id) WHERE kind = 'charge' AND state = 'suspended') THEN
+          RAISE EXCEPTION 'a suspended account is not charged';
+        END IF;
+
         UPDATE accounts SET balance_micros = balance_micros + added_micros
         FROM   (SELECT account_id, sum(micros)::bigint AS added_micros FROM new_entries GROUP BY account_id) AS posted
         WHERE  posted.account_id = accounts.account_id;
@@ -52,6 +57,14 @@ const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUA
         SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -sum(micros)
         FROM   new_entries WHERE kind = 'charge' GROUP BY account_id, month
         ON CONFLICT (account_id, month) DO UPDATE SET micros = spending.micros + excluded.micros;
+
+        IF EXISTS (
+          SELECT FROM new_entries JOIN accounts USING (account_id)
+          JOIN   spending ON spending.account_id = new_entries.account_id AND month = ${monthOf(sql`at_ms`)}
+          WHERE  kind = 'charge' AND spending.micros > cap_micros
+        ) THEN
+          RAISE EXCEPTION 'a charge stays within the spend cap';
+        END IF;
 
         INSERT INTO usage_days
         SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*), -sum(new_entries.micros), min(entry), max(entry)
@@ -67,6 +80,38 @@ const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUA
         RETURN NULL;
       END $$`;
 
+/**
+ * Counts requests of an account in slots of 100 ms, by the clock of the server, unless one of them would exceed a limit; without limits, whether or not.
+ * Returns the requests in the windows of 10 and 60 seconds, and, if it has not counted, how many seconds the windows still have too many. Calls
+ * for an account wait for each other.
+ */
+const countRequests: Sql = sql`CREATE FUNCTION count_requests(counted TEXT, added INTEGER, per_10s INTEGER, per_60s INTEGER,
+        OUT in_10s INTEGER, OUT in_60s INTEGER, OUT wait_10s DOUBLE PRECISION, OUT wait_60s DOUBLE PRECISION)
+      LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      DECLARE
+        now_s DOUBLE PRECISION;
+        now_slot BIGINT;
+      BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended(counted, 1668380020));
+        now_s := extract(epoch FROM clock_timestamp());
+        now_slot := floor(now_s * 10);
+        SELECT coalesce(sum(requests) FILTER (WHERE slot >= now_slot - 100), 0), coalesce(sum(requests), 0) INTO in_10s, in_60s
+        FROM   carquet_requests WHERE account_id = counted AND slot >= now_slot - 600;
+        IF in_10s >= per_10s OR in_60s >= per_60s THEN
+          SELECT CASE WHEN in_10s >= per_10s THEN coalesce((max(slot) FILTER (WHERE later >= per_10s) + 101) / 10.0 - now_s, 10) END,
+                 CASE WHEN in_60s >= per_60s THEN coalesce((max(slot) FILTER (WHERE later >= per_60s) + 601) / 10.0 - now_s, 60) END
+          INTO   wait_10s, wait_60s
+          FROM   (SELECT slot, sum(requests) OVER (ORDER BY slot DESC) AS later
+                  FROM carquet_requests WHERE account_id = counted AND slot >= now_slot - 600) AS slots;
+          RETURN;
+        END IF;
+        DELETE FROM carquet_requests WHERE account_id = counted AND slot < now_slot - 600;
+        INSERT INTO carquet_requests VALUES (counted, now_slot, added)
+        ON CONFLICT (account_id, slot) DO UPDATE SET requests = carquet_requests.requests + excluded.requests;
+        in_10s := in_10s + added;
+        in_60s := in_60s + added;
+      END $$`;
+
 const appendOnly = (table: Sql, rows: string): readonly Sql[] => [
   sql`CREATE TRIGGER rows_are_never_changed BEFORE UPDATE ON ${table}
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(${literal(`${rows} are never changed`)})`,
@@ -76,6 +121,7 @@ const appendOnly = (table: Sql, rows: string): readonly Sql[] => [
 
 const triggers: readonly Sql[] = [
   addEntries,
+  countRequests,
   sql`CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         RAISE EXCEPTION '%', TG_ARGV[0];
@@ -88,59 +134,60 @@ const triggers: readonly Sql[] = [
 ];
 
 /** Opens existing accounts of the current version. Throws a UserError for any other database. */
-export function openPostgresAccounts(url: string, options: PostgresOptions): PostgresDatabase {
+export async function openPostgresAccounts(url: string, options: PostgresOptions): Promise<SqlDatabase> {
   const location = withoutPassword(url);
-  const database = connectTo(url, options);
+  const database = await connectTo(url, options);
   try {
-    if (!hasAccounts(database))
+    if (!(await hasAccounts(database)))
       throw new UserError(
         `${location}: The database has no accounts: expected tables created by "carquet accounts create".`,
       );
-    requireAccountsVersion(location, integerIn(database.one(sql`SELECT version FROM carquet_accounts`), "version"));
-    database.recordCommits();
+    const row = await database.one(sql`SELECT version FROM carquet_accounts`);
+    requireAccountsVersion(location, integerIn(row, "version"));
     return database;
   } catch (thrown) {
-    database.close();
+    await database.close();
     throw thrown;
   }
 }
 
-export const hasAccounts = (database: SqlDatabase): boolean =>
-  database.one(sql`SELECT to_regclass('carquet_accounts') IS NOT NULL AS is_there`)?.is_there === true;
+export const hasAccounts = async (database: SqlDatabase): Promise<boolean> =>
+  (await database.one(sql`SELECT to_regclass('carquet_accounts') IS NOT NULL AS is_there`))?.is_there === true;
 
 /** Opens accounts; creates them with the current schema if the database has none. */
-export function createPostgresAccounts(url: string, options: PostgresOptions): PostgresDatabase {
-  const database = connectTo(url, options);
-  try {
-    database.transaction(() => {
+export async function createPostgresAccounts(url: string, options: PostgresOptions): Promise<SqlDatabase> {
+  const { busyMs } = options;
+  await useAndClose(connectTo(url, { busyMs }), (opened) =>
+    opened.transaction(async (database) => {
       // If several services start at once, one creates the schema.
-      database.run(sql`SELECT pg_advisory_xact_lock(1668380020)`);
-      if (!hasAccounts(database)) createPostgresSchema(database);
-    });
-  } catch (thrown) {
-    throw new UserError(`${withoutPassword(url)}: Accounts cannot be created: ${messageOf(thrown)}.`, {
-      cause: thrown,
-    });
-  } finally {
-    database.close();
-  }
+      await database.run(sql`SELECT pg_advisory_xact_lock(1668380020)`);
+      if (!(await hasAccounts(database))) await createPostgresSchema(database);
+    }),
+  ).catch((thrown: unknown) => {
+    if (thrown instanceof UserError) throw thrown;
+    const reason = messageOf(thrown);
+    throw new UserError(`${withoutPassword(url)}: Accounts cannot be created: ${reason}.`, { cause: thrown });
+  });
   return openPostgresAccounts(url, options);
 }
 
 /** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
-export function createPostgresSchema(database: SqlDatabase, fill: () => void = () => undefined): void {
-  for (const statement of tables) database.run(statement);
-  database.run(sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`);
-  fill();
-  for (const statement of triggers) database.run(statement);
+export async function createPostgresSchema(
+  database: SqlDatabase,
+  fill = async (): Promise<void> => undefined,
+): Promise<void> {
+  for (const statement of tables) await database.run(statement);
+  await database.run(sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`);
+  await fill();
+  for (const statement of triggers) await database.run(statement);
 }
 
-function connectTo(url: string, options: PostgresOptions): PostgresDatabase {
-  const database = PostgresDatabase.open(url, options);
-  const row = database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
+async function connectTo(url: string, options: PostgresOptions): Promise<SqlDatabase> {
+  const database = await connectPostgres(url, options);
+  const row = await database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
   const version = integerIn(row, "version");
   if (version >= serverVersionMin) return database;
-  database.close();
+  await database.close();
   throw new UserError(
     `${withoutPassword(url)}: Unsupported PostgreSQL ${version}: expected version ${serverVersionMin} or newer.`,
   );

@@ -89,9 +89,9 @@ async function checkVersion(lake: string): Promise<string> {
 /** How long a command waits for the lock of accounts, and for a reply of their server. */
 const busyMs = 2000;
 
-function checkAccounts(accounts: string): string {
+async function checkAccounts(accounts: string): Promise<string> {
   if (!isPostgresUrl(accounts) && !existsSync(accounts)) return `${accounts}: will be created`;
-  useAndClose(openAccountsToRead(accounts, { busyMs, replyMs: busyMs }), () => undefined);
+  await useAndClose(openAccountsToRead(accounts, { busyMs, replyMs: busyMs }), () => undefined);
   return withoutPassword(accounts);
 }
 

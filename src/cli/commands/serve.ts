@@ -3,9 +3,7 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
-import { shareOf } from "../../accounts/policy/replica.ts";
 import { messageOf } from "../../base/user-error.ts";
-import { accountExportsMax } from "../../http/limits.ts";
 import { serve } from "../../http/server.ts";
 import { requireFreePort } from "../../http/service/http-server.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
@@ -17,7 +15,7 @@ import { mountSite } from "../../web/site.ts";
 import { certificateFilesOf, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { type CheckedSettings, requireStartable, spaceChecks } from "../checks.ts";
 import { logFormat, logLevel, openLog, readableLine } from "../log.ts";
-import { engineMemory, type MemorySettings } from "../memory-budget.ts";
+import { columnMemory, engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
 
@@ -63,6 +61,7 @@ export async function serveUntilStopped(
     mountSite: mountPages,
     isOpen: settings.auth === "off",
     memoryLimit: engineMemory(settings),
+    columnBytes: columnMemory(),
     isExplorerFree: settings.explorer === "free",
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: log.droppedLines,
@@ -97,12 +96,11 @@ const mountPages: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
   mountSite(app, services);
 };
 
-/** Returns the limits of accounts, of which a replica has its share, and those of exports. */
-const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
-  concurrentRequests: shareOf(settings.accountRequests, replica),
+/** Returns the limits of accounts, and those of exports. */
+const limitsOf = (settings: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
+  concurrentRequests: settings.accountRequests,
   exports: {
     writtenMax: settings.writtenExports,
-    accountMax: shareOf(accountExportsMax, replica),
     memory: settings.exportMemory,
     deadlineMs: settings.exportDeadlineMs,
     bytesMax: settings.spoolBytes,

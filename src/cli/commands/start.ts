@@ -52,7 +52,7 @@ export const startCommand = (): Command =>
       await requireStartable(settings);
       const marker = join(settings.lake, ".filling-demo.json");
       if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
-      const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
+      const access = settings.auth === "off" ? undefined : await createDemoAccess(settings.accounts, Date.now());
       const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
       await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
@@ -126,22 +126,24 @@ export interface DemoAccess {
 }
 
 /** Returns access to the demo account, which is an operator; creates the file, the account and its credit as needed. */
-export function createDemoAccess(path: string, atMs: number): DemoAccess {
-  return withNewAccountsFile(path, (database) => {
-    const accounts = listAccounts(database, monthOf(atMs));
+export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess> {
+  return withNewAccountsFile(path, async (database) => {
+    const accounts = await listAccounts(database, monthOf(atMs));
     const account = accounts.find((known) => known.email === email);
-    const accountId = account?.accountId ?? createAccount(database, { email, tier, atMs });
+    const accountId = account?.accountId ?? (await createAccount(database, { email, tier, atMs }));
     // Beside other accounts it stays what it was: who operates them is theirs to decide.
     const isAlone = accounts.every((known) => known === account);
-    changeAccount(database, accountId, isAlone ? { tier, isOperator: true } : { tier });
-    if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
-      addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
-    const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);
-    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) revokeKey(database, keyId, atMs);
+    await changeAccount(database, accountId, isAlone ? { tier, isOperator: true } : { tier });
+    if ((await getAccount(database, accountId, monthOf(atMs))).balanceMicros < creditMicros / 5)
+      await addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
+    const printedKeys = (await listKeys(database, accountId)).filter(
+      (key) => key.revokedAtMs === null && key.name === keyName,
+    );
+    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) await revokeKey(database, keyId, atMs);
     return {
       accountId,
-      key: createKey(database, { accountId, scopes, name: keyName, atMs }).key,
-      linkSecret: createLink(database, { accountId, kind: "sign_in", atMs }),
+      key: (await createKey(database, { accountId, scopes, name: keyName, atMs })).key,
+      linkSecret: await createLink(database, { accountId, kind: "sign_in", atMs }),
     };
   });
 }

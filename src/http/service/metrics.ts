@@ -39,9 +39,9 @@ const readings: readonly Reading[] = [
   ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ responseCache }) => responseCache.counts.hits],
   ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ responseCache }) => responseCache.counts.shared],
   ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ responseCache }) => responseCache.counts.misses],
+  ["carquet_column_cache_bytes",           "gauge",   "Size of the columns of search indexes in memory.",                 ({ current }) => current.columnBytes],
   ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ responseCache }) => responseCache.counts.bytes],
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.faults.length === 0)],
-  ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
   ["carquet_lake_published_timestamp_seconds", "gauge", "When the version in service was published, as Unix time; 0 if none is in service.", ({ freshness }) => (freshness.report.publishedAtMs ?? 0) / 1000],
   ["carquet_dealers_expected",             "gauge",   "Dealers that delivered on the as-of date or in the 7 days before.", ({ freshness }) => freshness.report.brought?.dealers ?? 0],
@@ -90,7 +90,7 @@ const observations = {
   inFlight:   ["carquet_requests_in_flight",       "gauge",     "Requests in progress."],
   waits:      ["carquet_engine_wait_seconds",      "histogram", "Time that a statement waits for a session of the query engine."],
   statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
-  batches:    ["carquet_ledger_batch_seconds",     "histogram", "Time from sending a batch to the ledger to its commit."],
+  flushes:    ["carquet_ledger_flush_seconds",     "histogram", "Time to write to disk what the ledger has committed."],
   version:    ["carquet_lake_version_info",        "gauge",     "1, labelled with the version in service.",                        ["version"]],
   build:      [buildMetric.name,                   "gauge",     buildMetric.help,                                                  buildMetric.labelNames],
 } as const satisfies Record<string, Observation>;
@@ -115,7 +115,7 @@ export class Metrics {
   private readonly inFlight = this.gauge(observations.inFlight);
   private readonly waits = this.histogram(observations.waits);
   private readonly statements = this.histogram(observations.statements);
-  private readonly batches = this.histogram(observations.batches);
+  private readonly flushes = this.histogram(observations.flushes);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -179,7 +179,7 @@ export class Metrics {
     this.statements.observe(runMs / 1000);
   };
 
-  readonly addBatch = (ms: number): void => this.batches.observe(ms / 1000);
+  readonly addFlush = (ms: number): void => this.flushes.observe(ms / 1000);
 
   /**
    * Starts to measure an operation that is called within the process. Returns a function that ends it with the status that the API would answer, or

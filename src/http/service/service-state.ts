@@ -6,11 +6,9 @@ import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { adjustmentOf } from "../../accounts/ledger/charging.ts";
 import { exportUnitRows } from "../../accounts/policy/prices.ts";
-import type { Replica } from "../../accounts/policy/replica.ts";
 import { VisitLimits } from "../../accounts/policy/visit-limits.ts";
 import { Sessions, SignIn } from "../../accounts/sign-in/sign-in.ts";
 import { UsageError } from "../../base/user-error.ts";
-import type { Synchronous } from "../../db/sqlite.ts";
 import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-encoder.ts";
 import type { FileMapping } from "../../ingest/mapping/rules.ts";
@@ -50,6 +48,10 @@ import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import { systemClock } from "./system-clock.ts";
 
+/** When charges are written to disk: within 100 ms after they are answered, or each before. */
+export const chargeFlushes = ["interval", "each"] as const;
+export type ChargeFlush = (typeof chargeFlushes)[number];
+
 /** How the pages show photos of dealers: not at all, or as browsers load them from the dealers' hosts, without a referrer. */
 export type PhotoMode = "off" | "direct";
 
@@ -60,8 +62,6 @@ export interface ServeOptions
   readonly lake: string;
   /** The accounts file, or the URL of a PostgreSQL database; accounts are created if there are none. */
   readonly accounts: string;
-  /** Which of the services that share the accounts this one is; the only one by default. Limits of `ServeOptions` are its own. */
-  readonly replica?: Replica;
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -71,10 +71,8 @@ export interface ServeOptions
   /** Number of reverse proxies whose `X-Forwarded-*` headers are trusted. 0 by default. */
   readonly trustedProxies?: number;
   readonly clock?: Clock;
-  /** The ledger's `PRAGMA synchronous`. FULL by default; anything less can lose charges. */
-  readonly synchronous?: Synchronous;
-  /** The module of the ledger worker, for tests that end it. */
-  readonly ledgerThread?: URL;
+  /** When charges are written to disk: within 100 ms by default. */
+  readonly chargeFlush?: ChargeFlush;
   /** Time limit for the arrival of a request's headers. */
   readonly headersTimeoutMs?: number;
   /** Time limit from the arrival of a request to the end of its response. */
@@ -307,7 +305,7 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
 }
 
 function openAccounts(
-  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread, ...options }: ServeOptions,
+  { accounts, logger, clock = systemClock, chargeFlush = "interval", isOpen = false }: ServeOptions,
   metrics: Metrics,
 ): Promise<Accounts> {
   const onChange = (isDown: boolean, reason: string): void =>
@@ -316,12 +314,10 @@ function openAccounts(
       : logger.info("ledger available again");
   return Accounts.open(accounts, {
     clock,
-    synchronous,
+    isEachFlushed: chargeFlush === "each",
+    isOpen,
     onAvailabilityChange: onChange,
-    onBatch: metrics.addBatch,
-    onUnrefunded: (charges) => logger.error({ refunds: charges.map(adjustmentOf) }, "refunds not posted"),
-    ...(thread === undefined ? {} : { workerModule: thread }),
-    ...(options.replica === undefined ? {} : { replica: options.replica }),
-    isOpen: options.isOpen ?? false,
+    onFlush: metrics.addFlush,
+    onUndecided: (charge) => logger.error({ refund: adjustmentOf(charge) }, "request refused that may be charged"),
   });
 }

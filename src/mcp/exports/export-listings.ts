@@ -41,8 +41,8 @@ export function exporterOf(
   const { origin } = new URL(authorization.resourceMetadataUrl);
   return {
     async exportListings(tool, { format = tool.defaults.format, ...values }, context) {
-      const countUncalled = (): void => accounts.countRequest(identified.identity);
-      const { query } = countingRefusals(countUncalled, () => parametersOfCall(tool, values));
+      const countUncalled = (): Promise<void> => accounts.countRequest(identified.identity);
+      const { query } = await countingRefusals(countUncalled, () => parametersOfCall(tool, values));
       const search = queryString({ ...query, format: String(format) });
       const caller = { ...identified, requestId: uuidV7() };
       const order = { queryString: search, log, caller };

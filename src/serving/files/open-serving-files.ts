@@ -16,7 +16,7 @@ import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import type { RowKey } from "../../listing/source.ts";
-import type { SearchIndex } from "../index/search-index.ts";
+import type { Segment } from "../index/segment.ts";
 import { ListingSources, type RunOnIndexes } from "../listing-sources.ts";
 import type { RowStore, StoredListing } from "../rows/row-store.ts";
 import {
@@ -47,8 +47,8 @@ export class ServingFiles {
   private checkedRows: Promise<void> | undefined;
   private isClosed = false;
   /** Indexes that are open, or are being opened or built. */
-  private readonly indexes = new Map<IndexPart, Promise<SearchIndex>>();
-  private index: SearchIndex | undefined;
+  private readonly indexes = new Map<IndexPart, Promise<Segment>>();
+  private today: Segment | undefined;
   private readonly disabled = new Set<ServingPart>();
   private readonly parts: ServingParts;
   readonly listings: ListingSources;
@@ -94,9 +94,9 @@ export class ServingFiles {
     return this.options.hasServingFiles ? [...this.disabled].map(({ name }) => `${name} not in use`) : [];
   }
 
-  /** Returns whether an active listing has a value; false without a search index. */
+  /** Returns whether a listing of the index of today has a value; false without one. */
   hasValue(attribute: CategoryName, value: string): boolean {
-    return this.index?.has(attribute, value) ?? false;
+    return (this.today?.dictionary.idsOf(attribute, value).length ?? 0) > 0;
   }
 
   /** Returns the rows with keys in the concatenated files; undefined if the row store cannot read them. */
@@ -112,6 +112,8 @@ export class ServingFiles {
 
   close(): void {
     this.isClosed = true;
+    // Indexes of months that are over are those of the next version too.
+    this.today?.forget();
     this.rows?.close();
     this.rows = undefined;
   }
@@ -132,15 +134,15 @@ export class ServingFiles {
   };
 
   /** Returns an index; opens or builds it on first use. */
-  private indexOf(part: IndexPart): Promise<SearchIndex> {
+  private indexOf(part: IndexPart): Promise<Segment> {
     return createOnce(this.indexes, part, async () => {
       const index = await this.openOrBuild(part);
-      if (part.of.today !== undefined) this.index = index;
+      if (part.of.today !== undefined) this.today = index;
       return index;
     });
   }
 
-  private async openOrBuild(part: IndexPart): Promise<SearchIndex> {
+  private async openOrBuild(part: IndexPart): Promise<Segment> {
     if (!this.disabled.has(part)) {
       try {
         return await openIndex(this.options, part);

@@ -10,9 +10,10 @@ import type { DuckDatabase } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
+import type { ColumnCache } from "../index/columns.ts";
 import { attachNewIndex, searchIndexFormat } from "../index/index-file.ts";
 import { filesToIndex, type IndexedRows, indexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { SearchIndex } from "../index/search-index.ts";
+import { Segment } from "../index/segment.ts";
 import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
 import { rowFileFormat } from "../rows/row-file.ts";
 import { RowStore } from "../rows/row-store.ts";
@@ -24,8 +25,8 @@ export interface ServingOptions {
   readonly files: VersionFiles;
   readonly database: DuckDatabase;
   readonly engine: Engine;
-  /** See `LakeVersionOptions.fetchedMatches`. */
-  readonly fetchedMatches: number;
+  /** See `LakeVersionOptions.columns`. */
+  readonly columns: ColumnCache;
   /** Whether to use the files; if not, indexes are built, and rows read, from Parquet files. */
   readonly hasServingFiles: boolean;
   /** See `LakeVersionOptions.opensAhead`. */
@@ -84,14 +85,14 @@ async function requireIntact(files: VersionFiles, file: ServingFile, check: "siz
 
 /** Opens the file of an index. Throws if it is not listed, or damaged. */
 export async function openIndex(
-  { folder, files, database, engine }: ServingOptions,
-  { name, files: [file] }: IndexPart,
-): Promise<SearchIndex> {
+  { folder, files, database, engine, columns }: ServingOptions,
+  { name: catalog, files: [file] }: IndexPart,
+): Promise<Segment> {
   if (file === undefined) throw new DamagedFile(unlistedIndex);
   await requireIntact(files, file, "content");
   return database.using(async (session) => {
-    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(name)} (READ_ONLY)`);
-    return SearchIndex.open(session, name, engine);
+    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(catalog)} (READ_ONLY)`);
+    return Segment.open(session, { catalog, name: file.sha256 }, engine, columns);
   });
 }
 
@@ -100,14 +101,16 @@ export const unlistedIndex = "The manifest lists no search index of this release
 
 /** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
 export async function buildIndex(
-  { folder, files, database, engine }: ServingOptions,
+  { folder, files, database, engine, columns }: ServingOptions,
   { name, of }: IndexPart,
-): Promise<SearchIndex> {
+): Promise<Segment> {
   await files.require(filesToIndex(of));
   // It is built twice if its file fails while it opens.
   const catalog = `${name}, built ${randomUUID()}`;
   return database.using((session) =>
-    attachNewIndex(session, rowsToIndex(of, folder), { catalog }, () => SearchIndex.open(session, catalog, engine)),
+    attachNewIndex(session, rowsToIndex(of, folder), { catalog }, () =>
+      Segment.open(session, { catalog, name: catalog }, engine, columns),
+    ),
   );
 }
 

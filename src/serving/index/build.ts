@@ -1,9 +1,9 @@
 /**
  * Search index, build side: the statements that create its tables from rows (see `indexed-rows.ts`).
  *
- * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
- * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
- * across columns; 0 means unknown. Texts that are not counted have hashes instead of ids.
+ * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, and composite ids (build,
+ * dealer, set of features, ...) from which all categories are counted. Ids are distinct across columns; 0 means unknown. Texts that are not counted
+ * have hashes instead of ids. The rows are in the order that breaks the ties of every sort: that of their `position`, from 0.
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { priceDrops } from "../../lake/derived-relations.ts";
@@ -20,19 +20,18 @@ import {
   timeNames,
   tokensNames,
 } from "../../listing/schema.ts";
-import { fixedSorts, sortValueOf } from "../../listing/sorts.ts";
-import { daysOf, secondsOf, textHashOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { daysOf, secondsOf, textHashesOf, textParts, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { type MarketRows, marketStatements } from "../../valuation/value-market.ts";
 
 /** An unknown value, in every column. */
 export const unknownId = 0;
 
-/** The first id of the dictionary. Smaller ids belong to the ranges of a request. */
-export const firstValueId = 1024;
+/** The first id of the dictionary. */
+export const firstValueId = 1;
 
 /**
  * Options of an index's catalog. The newest storage version dictionary-encodes short strings. A scan skips row groups that its filters exclude:
- * small ones leave more to skip, and cost nothing from 32,768 rows on (`bench/search-index`).
+ * small ones leave more to skip, and cost nothing from 32,768 rows on.
  */
 export const storageOptions = sql`STORAGE_VERSION 'latest', ROW_GROUP_SIZE 32768`;
 
@@ -47,17 +46,14 @@ export const listingCategories = attributesIn("listings");
 export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
 
 /** `valid_to` of rows that hold on the published day. */
-const stillValid = 2 ** 31 - 1;
+export const stillValid = 2 ** 31 - 1;
 
 /** `valid_to` of rows that hold on no day: listings as they were last observed before they were sold, or left without a sale. */
 export const gone = { sold: 0, absent: -1 } as const;
 
-/** The rank of rows that do not hold on the published day, in every sort. */
-const noRank = 2 ** 31 - 1;
-
 /** What an index is built from, beside the tables `builds`, `dealers` and `tokens`. */
 export interface IndexInput {
-  /** Rows of listings with `row_number`, `valid_from` and `valid_to`. */
+  /** Rows of listings with `row_number`, which is null except for those of the published day, `valid_from` and `valid_to`. */
   readonly listings: Sql;
   /** The rows of tables `valuations` and `price_effects`, in the index of today. */
   readonly market?: MarketRows;
@@ -70,10 +66,7 @@ export function buildStatements(catalog: string, { listings, market }: IndexInpu
     ...collectStatements(listings),
     ...dictionaryStatements(catalog),
     ...compositeStatements(catalog),
-    ...rankStatements(),
     listingsStatement(catalog),
-    byDealerStatement(catalog),
-    totalsStatement(catalog),
     dropsStatement(catalog),
     ...dropStatements(),
   ];
@@ -83,7 +76,7 @@ const temporary = (table: string, query: Sql): Sql =>
   sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`;
 
 /** Temporary tables; `dropStatements` drops them. */
-const temporaries = ["indexed", "indexed_builds", "indexed_dealers", "value_ids", "ranks"] as const;
+const temporaries = ["indexed", "indexed_builds", "indexed_dealers", "value_ids"] as const;
 
 const dropStatements = (): readonly Sql[] =>
   [...temporaries, ...listNames.map(setIds)].map((table) => sql`DROP TABLE IF EXISTS ${ident(table)}`);
@@ -92,20 +85,24 @@ const dropStatements = (): readonly Sql[] =>
 function collectStatements(listings: Sql): readonly Sql[] {
   const own = listingCategories.map((attribute) => ident(attributeOf(attribute).column));
   const numbers = numberNames.map((attribute) => sql`${numberIn(attribute)} AS ${ident(attribute)}`);
-  const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${ident(part.column)}`);
+  const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::INTEGER AS ${ident(part.column)}`);
   const lists = listNames.map((list) => ident(list));
   const times = timeNames.map((time) => sql`${secondsOf(ident(time))} AS ${ident(time)}`);
-  const texts = textNames.map((text) => sql`${textHashOf(ident(text))} AS ${ident(text)}`);
+  const texts = textNames.flatMap((text) =>
+    textHashesOf(ident(text)).map((hash, part) => sql`${hash} AS ${ident(textParts(text)[part] ?? "")}`),
+  );
   return [
     temporary(
       "indexed",
-      sql`SELECT row_number::INTEGER AS position, id::UUID AS listing_id, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
+      sql`SELECT (row_number() OVER (ORDER BY make, model, "year", "trim", id, valid_from, valid_to) - 1)::INTEGER AS position,
+                 coalesce(row_number, -1)::INTEGER AS "row", id::UUID AS listing_id, build_key, dealer_key,
+                 ${join([...own, ...lists, ...numbers, ...vin])},
                  ${join([...times, ...texts])}, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
                  ${daysOf(sql`sold_on_record`)} AS sold_on_record,
                  ${daysOf(sql`valid_from`)} AS valid_from,
                  coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to,
                  CASE WHEN valid_to IS NULL OR valid_to <= DATE '1970-01-01' THEN ${daysOfDrops} END AS drops
-          FROM   (${listings}) AS listings`,
+          FROM   (${listings}) AS listings JOIN (SELECT build_key, "trim" FROM builds) USING (build_key)`,
     ),
     temporary(
       "indexed_builds",
@@ -217,30 +214,19 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
   ];
 }
 
-/** `ranks`: the rank of each listing of the published day in each sort, from 0; ties go by position. */
-function rankStatements(): readonly Sql[] {
-  const ranks = fixedSorts.map(
-    (sort) =>
-      sql`(row_number() OVER (ORDER BY ${sortValueOf(sort)} NULLS LAST, position) - 1)::INTEGER AS ${rankOf(sort)}`,
-  );
-  return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed WHERE ${isToday}`)];
-}
-
 /** The condition on rows of listings that hold on the published day. */
 export const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 
 /** The condition on rows of listings as they were last observed: one row for each listing. */
 export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sold)})`;
 
-export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
-
-/** Columns of a row that are neither counted nor ranked. */
+/** Columns of a row that are not counted. */
 const rowColumns: readonly string[] = [
-  ...[...timeNames, ...textNames],
-  ...["listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"],
+  ...[...timeNames, ...textNames.flatMap(textParts)],
+  ...["listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id", "row"],
 ];
 
-/** `listings`: one row per indexed row; those of the published day are first, in the order of their files. */
+/** `listings`: one row per indexed row, by position. `row` is the position of a listing of the published day in its files, else -1. */
 function listingsStatement(catalog: string): Sql {
   const plain = [
     ...numberNames.map((number) => ident("of", number)),
@@ -258,33 +244,18 @@ function listingsStatement(catalog: string): Sql {
     const ids = ident(`set of ${list}`);
     return sql`LEFT JOIN ${ident(setIds(list))} AS ${ids} ON ${ids}.value = ${ident("of", list)}`;
   });
-  const ranks = fixedSorts.map((sort) => sql`coalesce(${rankOf(sort)}, ${integerLiteral(noRank)}) AS ${rankOf(sort)}`);
   const vin = vinParts.map(({ column }) => ident("of", column));
   return sql`CREATE TABLE ${ident(catalog, "listings")} AS
-    SELECT of.position, builds.* EXCLUDE (build_key), dealers.* EXCLUDE (dealer_key), ${join([...own, ...sets, ...plain, ...vin, ...ranks])}
+    SELECT of.position, builds.* EXCLUDE (build_key), dealers.* EXCLUDE (dealer_key), ${join([...own, ...sets, ...plain, ...vin])}
     FROM   indexed AS of
     JOIN   ${ident(catalog, "builds")} AS builds USING (build_key)
     JOIN   ${ident(catalog, "dealers")} AS dealers USING (dealer_key)
-    LEFT JOIN ranks USING (position)
     ${join([...ownJoins, ...setJoins], sql` `)}
     ORDER BY of.position`;
 }
 
-/** `listings_by_dealer`: the listings of the published day once more, those of a dealer, of its surroundings and of its state beside each other. */
-const byDealerStatement = (catalog: string): Sql =>
-  sql`CREATE TABLE ${ident(catalog, "listings_by_dealer")} AS FROM ${ident(catalog, "listings")} WHERE ${isToday} ORDER BY dealer, position`;
-
 /** The columns from whose counts those of all categories follow. */
 export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];
-
-/** `totals (id, listings)`: the number of listings of the published day per id of the counted columns. */
-function totalsStatement(catalog: string): Sql {
-  const counts = countedColumns.map(
-    (column) =>
-      sql`SELECT ${ident(column)} AS id, count(*)::INTEGER AS listings FROM ${ident(catalog, "listings")} WHERE ${isToday} GROUP BY id`,
-  );
-  return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
-}
 
 /** `price_drops (position, dropped_on)`: the days on which the price of each listing dropped. */
 const dropsStatement = (catalog: string): Sql =>

@@ -7,26 +7,24 @@
 import { textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, sql } from "../../db/sql.ts";
-import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
+import { type CategoryName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
 
 /** The consecutive ids of an attribute's values, or of a kind of composite ids. */
-interface IdRange {
+export interface IdRange {
   readonly first: number;
   /** Exclusive. */
   readonly end: number;
 }
 
-/** The values of composite ids: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
+/** The values of composite ids in a column: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
 interface Expansion extends IdRange {
   readonly starts: Int32Array;
   readonly values: Int32Array;
 }
 
 export type ValueCounts = Int32Array;
-
-const none = new Int32Array();
 
 interface DictionaryTables {
   readonly ranges: ReadonlyMap<string, IdRange>;
@@ -36,20 +34,12 @@ interface DictionaryTables {
   readonly ids: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
   /** Groups of ids per attribute whose values differ in case only. */
   readonly same: ReadonlyMap<string, readonly (readonly number[])[]>;
-  readonly expansions: readonly Expansion[];
+  /** By column. */
+  readonly expansions: ReadonlyMap<string, Expansion>;
 }
 
 export class Dictionary {
-  /** The number of all listings per value id. */
-  totals: ValueCounts = none;
-  /** The number of all listings per composite id. */
-  private compositeTotals: Int32Array = none;
-  /** Scratch space for counting composite ids; all zeros between calls. */
-  private readonly counters: Int32Array;
-
-  private constructor(private readonly tables: DictionaryTables) {
-    this.counters = new Int32Array(Math.max(0, ...tables.expansions.map(({ end }) => end)));
-  }
+  private constructor(private readonly tables: DictionaryTables) {}
 
   static async read(session: Session, catalog: string): Promise<Dictionary> {
     const rows = await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`);
@@ -68,22 +58,15 @@ export class Dictionary {
         spelledAlike(texts.slice(first - firstValueId, end - firstValueId), first),
       ]),
     );
-    const expansions = [
-      await readComposite(session, catalog, "build", buildCategories),
-      await readComposite(session, catalog, "dealer", dealerCategories),
-    ];
-    for (const list of listNames) expansions.push(await readSets(session, catalog, list));
-    const dictionary = new Dictionary({ ranges, texts, ids, same, expansions });
-    const totals = await session.vectors(sql`SELECT id, listings FROM ${ident(catalog, "totals")}`);
-    dictionary.totals = dictionary.count((counter) => {
-      counter.addCounts(totals);
-      dictionary.compositeTotals = dictionary.counters.slice();
-    });
-    return dictionary;
+    const expansions = new Map<string, Expansion>();
+    expansions.set("build", await readComposite(session, catalog, "build", buildCategories));
+    expansions.set("dealer", await readComposite(session, catalog, "dealer", dealerCategories));
+    for (const list of listNames) expansions.set(list, await readSets(session, catalog, list));
+    return new Dictionary({ ranges, texts, ids, same, expansions });
   }
 
   /** Returns the ids that match a requested value: in any case, and for makes and models with any punctuation. Empty if no listing has it. */
-  idsOf(attribute: CountedName, value: string | number): readonly number[] {
+  idsOf(attribute: string, value: string | number): readonly number[] {
     return this.tables.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
   }
 
@@ -107,21 +90,21 @@ export class Dictionary {
     return this.tables.same.get(attribute) ?? [];
   }
 
-  /** The first id after those of values. */
-  get valueEnd(): number {
-    return firstValueId + this.tables.texts.length;
+  /** Returns the range of the ids in a column of the index. */
+  columnRange(column: string): IdRange {
+    return this.tables.expansions.get(column) ?? this.rangeOf(column);
   }
 
-  totalOf(id: number): number {
-    return (id < this.valueEnd ? this.totals[id] : this.compositeTotals[id]) ?? 0;
+  /** Returns counts by value id, all of them zero. */
+  zeros(): ValueCounts {
+    return new Int32Array(firstValueId + this.tables.texts.length);
   }
 
-  /** Runs `work`, which counts ids, and returns the counts by value, added to `known`. */
-  count(work: (counter: Counter) => void, known?: ValueCounts): ValueCounts {
-    const counter = new Counter(known?.slice() ?? new Int32Array(this.valueEnd), this.counters);
-    work(counter);
-    for (const expansion of this.tables.expansions) expand(counter.counts, this.counters, expansion);
-    return counter.counts;
+  /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
+  addCounts(counts: ValueCounts, column: string, added: Int32Array): void {
+    const expansion = this.tables.expansions.get(column);
+    if (expansion === undefined) counts.set(added, this.rangeOf(column).first);
+    else expand(counts, added, expansion);
   }
 }
 
@@ -137,37 +120,13 @@ export function spelledAlike(values: readonly string[], first: number): readonly
   return [...groups.values()].filter((group) => group.length > 1);
 }
 
-export class Counter {
-  constructor(
-    readonly counts: ValueCounts,
-    private readonly composite: Int32Array,
-  ) {}
-
-  add(id: number, times: number): void {
-    const counts = id < this.counts.length ? this.counts : this.composite;
-    counts[id] = (counts[id] as number) + times;
-  }
-
-  /** Adds the counts in the chunks of a result with an id and a count in each row. */
-  addCounts(chunks: readonly (readonly Int32Array[])[]): void {
-    for (const [ids = none, counts = none] of chunks)
-      for (let at = 0; at < ids.length; at += 1) this.add(ids[at] as number, counts[at] as number);
-  }
-
-  /** Adds one occurrence of each id. */
-  addEach(ids: Int32Array): void {
-    for (let at = 0; at < ids.length; at += 1) this.add(ids[at] as number, 1);
-  }
-}
-
-/** Adds the counts of composite ids to those of their values, and resets them to zero. */
-function expand(counts: ValueCounts, composite: Int32Array, { first, end, starts, values }: Expansion): void {
-  for (let id = first; id < end; id += 1) {
-    const times = composite[id] as number;
+/** Adds the counts of composite ids to those of their values. */
+function expand(counts: ValueCounts, composite: Int32Array, { starts, values }: Expansion): void {
+  for (let n = 0; n < composite.length; n += 1) {
+    const times = composite[n] as number;
     if (times === 0) continue;
-    composite[id] = 0;
-    const upto = starts[id - first + 1] as number;
-    for (let at = starts[id - first] as number; at < upto; at += 1) {
+    const until = starts[n + 1] as number;
+    for (let at = starts[n] as number; at < until; at += 1) {
       const value = values[at] as number;
       counts[value] = (counts[value] as number) + times;
     }

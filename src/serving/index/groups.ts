@@ -5,36 +5,35 @@
  */
 import { plusDays } from "../../base/day.ts";
 import { integerIn, numberOrNull, type Row } from "../../base/json.ts";
+import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, supplyMetrics, supplyWindowStart } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { MeasuredGroup, MeasureRequest, MeasureResult } from "../../listing/source.ts";
 import { unknownId } from "./build.ts";
-import { numberOn } from "./conditions.ts";
-import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
+import { fromMatches, idOf, numberOn, withTokens } from "./conditions.ts";
+import { countMatches } from "./count-values.ts";
+import type { SegmentRows } from "./segment.ts";
 import { groupOf, type ValueNumbers, valueNumbers } from "./value-numbers.ts";
-import { idOf, overMatches, withTokens } from "./where.ts";
 
 /** Returns `ListingSource.measureGroups`, given the sold listings if `supplyDay` is set. */
 export async function measureGroups(
-  indexed: IndexedListings,
-  sold: IndexedListings | undefined,
+  parts: readonly SegmentRows[],
+  sales: readonly SegmentRows[],
+  engine: Engine,
   request: MeasureRequest,
 ): Promise<MeasureResult> {
-  const parts = matchesIn(indexed.contexts, request.filters);
   if (parts.length === 0) return { total: 0, totalGroups: 0, groups: [] };
-  const sales =
-    sold === undefined ? [] : matchesIn(sold.contexts, [...request.filters, ...soldUpTo(request.supplyDay)]);
-  const dictionaries = [...parts, ...sales].map(({ context }) => context.dictionary);
+  const dictionaries = [...parts, ...sales].map(({ segment }) => segment.dictionary);
   const keys = request.attributes.map((attribute, index): GroupKey => {
     const column = ident(numberColumn(index));
     return { ...valueNumbers(attribute, dictionaries), attribute, column };
   });
   const isList = request.attributes.some((one) => listNames.some((list) => list === one));
   const [rows, total] = await Promise.all([
-    indexed.engine.rows(groupedQuery({ parts, sales, keys }, request)),
-    isList ? countMatches(indexed, parts) : undefined,
+    engine.rows(groupedQuery({ parts, sales, keys }, request)),
+    isList ? countMatches(parts, request.filters) : undefined,
   ]);
   const [row] = rows;
   return {
@@ -63,17 +62,19 @@ interface GroupKey extends ValueNumbers {
 const numberColumn = (index: number): string => `number ${index}`;
 
 interface GroupedMatches {
-  readonly parts: readonly IndexMatches[];
-  readonly sales: readonly IndexMatches[];
+  readonly parts: readonly SegmentRows[];
+  readonly sales: readonly SegmentRows[];
   readonly keys: readonly GroupKey[];
 }
 
 /** Returns a query for the groups: what they are shown by, `listings`, the metrics; the number of matches as `total`, that of groups as `groups`. */
 function groupedQuery({ parts, sales, keys }: GroupedMatches, request: MeasureRequest): Sql {
   const measures = measuresOf(request);
+  const { filters } = request;
+  const ofSales = [...filters, ...soldUpTo(request.supplyDay)];
   const rows = [
-    ...parts.map((part) => keyedRows(part, keys, { measures, counted: sql`listing` })),
-    ...sales.map((part) => keyedRows(part, keys, { measures: [], counted: sql`sale` })),
+    ...parts.map((part) => keyedRows(part, keys, { filters, measures, counted: sql`listing` })),
+    ...sales.map((part) => keyedRows(part, keys, { filters: ofSales, measures: [], counted: sql`sale` })),
   ];
   const isActive = sales.length === 0 ? sql`` : sql`FILTER (listing IS NOT NULL)`;
   const shown = keys.map(({ column }) => sql`min(${column}) ${isActive} AS ${column}`);
@@ -121,25 +122,22 @@ function orderOf({ sort }: MeasureRequest, keys: readonly GroupKey[]): readonly 
 
 /** What the rows of matches have beside their keys. Without measures, a row stands for all matches with the same ids, whose number it counts. */
 interface RowColumns {
+  readonly filters: readonly Filter[];
   readonly measures: readonly NumberName[];
   readonly counted: Sql;
 }
 
-/** Selects the keys and measures of the matches in an index. */
-function keyedRows(
-  { context, matches }: IndexMatches,
-  keys: readonly GroupKey[],
-  { measures, counted }: RowColumns,
-): Sql {
+/** Selects the keys and measures of the matches in a segment. */
+function keyedRows(part: SegmentRows, keys: readonly GroupKey[], { filters, measures, counted }: RowColumns): Sql {
   const selected = keys.map(({ attribute, column }) => sql`${idOf(attribute)} AS ${column}`);
-  const numbers = measures.map((measure) => sql`${numberOn(measure, context)} AS ${ident(measure)}`);
+  const numbers = measures.map((measure) => sql`${numberOn(measure, part)} AS ${ident(measure)}`);
   const isGrouped = measures.length === 0;
   const number = isGrouped ? sql`count(*)` : sql`1`;
   const rows = sql`
-    SELECT ${join([...selected, ...numbers, sql`${number} AS ${counted}`])} ${overMatches(matches, context)}
+    SELECT ${join([...selected, ...numbers, sql`${number} AS ${counted}`])} ${fromMatches(part, filters)}
     ${isGrouped ? sql`GROUP BY ALL` : sql``}`;
   return keys.reduce(
-    (of, key) => key.in(withTokens(of, key.attribute, context, key.column), key.column, context.dictionary),
+    (of, key) => key.in(withTokens(of, key.attribute, part, key.column), key.column, part.segment.dictionary),
     rows,
   );
 }

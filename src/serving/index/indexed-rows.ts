@@ -147,8 +147,8 @@ export const filesToIndex = ({ today, effects, past, sold, absent }: IndexedRows
 ];
 
 /**
- * Returns the rows of an index: those of the published day by position, then the others. `valid_to` is null where a row holds on the published day,
- * at most the day after `last` where it has ended, and a day of `gone` where a listing has left.
+ * Returns the rows of an index: those of the published day with their positions, and the others. `valid_to` is null where a row holds on the published
+ * day, at most the day after `last` where it has ended, and a day of `gone` where a listing has left.
  */
 export function rowsToIndex(rows: IndexedRows, folder: string): IndexInput {
   const { today, effects } = rows;
@@ -158,6 +158,9 @@ export function rowsToIndex(rows: IndexedRows, folder: string): IndexInput {
   return { listings, market: { valuations, effects: rowsOfFiles("price_effects", effects, folder) } };
 }
 
+/** Rows that are not of the published day. */
+const unpositioned = sql`NULL::BIGINT AS row_number`;
+
 function listingsToIndex({ first, last, today, past, ...left }: IndexedRows, folder: string): Sql {
   const names = Object.keys(listingColumns).map((column) => ident(column));
   const ended = sql`least(coalesce(valid_to, DATE 'infinity'), DATE ${literal(plusDays(last, 1))})`;
@@ -165,26 +168,18 @@ function listingsToIndex({ first, last, today, past, ...left }: IndexedRows, fol
     ...(past.length === 0
       ? []
       : [
-          sql`SELECT ${join(names)}, valid_from, ${ended} AS valid_to FROM (${intervalRows(past, folder, first, last)})`,
+          sql`SELECT ${join(names)}, valid_from, ${ended} AS valid_to, ${unpositioned} FROM (${intervalRows(past, folder, first, last)})`,
         ]),
     ...(["sold", "absent"] as const).flatMap((state) => {
       if (left[state].length === 0) return [];
       const day = sql`DATE '1970-01-01' + ${integerLiteral(gone[state])}`;
-      const days = [sql`${day} AS valid_from`, sql`${day} AS valid_to`];
-      return [sql`(${unorderedListings(goneIn(left[state]), { folder, hasFeeds: false }, days)})`];
+      const days = [sql`${day} AS valid_from`, sql`${day} AS valid_to`, unpositioned];
+      return [unorderedListings(goneIn(left[state]), { folder, hasFeeds: false }, days)];
     }),
   ];
-  const selects = [
-    ...(today === undefined
+  const ofToday =
+    today === undefined
       ? []
-      : [positionedListings(today, { folder, hasFeeds: false }, [sql`valid_from`, sql`NULL::DATE AS valid_to`])]),
-    ...(others.length === 0
-      ? []
-      : [
-          sql`
-      SELECT ${integerLiteral(today?.count ?? 0)} + row_number() OVER (ORDER BY make, model, year, id, valid_from, valid_to) - 1 AS row_number, *
-      FROM   (${join(others, sql` UNION ALL `)})`,
-        ]),
-  ];
-  return join(selects, sql` UNION ALL BY NAME `);
+      : [positionedListings(today, { folder, hasFeeds: false }, [sql`valid_from`, sql`NULL::DATE AS valid_to`])];
+  return join([...others, ...ofToday], sql` UNION ALL BY NAME `);
 }

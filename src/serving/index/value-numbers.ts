@@ -35,7 +35,7 @@ export function valueNumbers(attribute: CountedName, dictionaries: Iterable<Inde
     textOf: (number) => values[number - 1] ?? null,
     in: (rows, column, dictionary) => {
       const pairs = numbered(lists.get(dictionary) ?? [], values, dictionary.rangeOf(attribute).first);
-      return withNumbers(rows, column, pairs);
+      return joinNumbers(rows, column, [[unknownId, unknownId], ...pairs]);
     },
   };
 }
@@ -99,21 +99,4 @@ export function joinNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]
   return sql`
     SELECT found.* REPLACE (numbers.number AS ${column})
     FROM   (${rows}) AS found JOIN (SELECT ${list(ids)} AS id, ${list(others)} AS number) AS numbers ON numbers.id = found.${column}`;
-}
-
-/** Up to this many runs of ids whose numbers follow each other too, a case takes a third of the time of a join. */
-const runsMax = 16;
-
-/** Selects rows with numbers instead of the ids in a column, which are all that occur there beside `unknownId`. Ids and numbers are in order. */
-function withNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql {
-  const runs = numbers.filter(([id, number], index) => {
-    const [idBefore, numberBefore] = numbers[index - 1] ?? [unknownId, unknownId];
-    return number - id !== numberBefore - idBefore;
-  });
-  if (runs.length === 0) return rows;
-  if (runs.length > runsMax) return joinNumbers(rows, column, [[unknownId, unknownId], ...numbers]);
-  const cases = runs
-    .map(([id, number]) => sql`WHEN ${column} >= ${integerLiteral(id)} THEN ${column} + ${integerLiteral(number - id)}`)
-    .reverse();
-  return sql`SELECT * REPLACE (CASE ${join(cases, sql` `)} ELSE ${column} END AS ${column}) FROM (${rows})`;
 }

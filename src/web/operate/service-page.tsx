@@ -43,7 +43,6 @@ export const servicePage =
         facts: [
           { value: [count(health.running)], label: ["statements running"] },
           { value: [count(waiting)], label: ["statements waiting"] },
-          { value: [count(services.accounts.waitingTasks)], label: ["ledger tasks waiting"] },
         ],
       },
       children: (

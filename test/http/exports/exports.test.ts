@@ -54,8 +54,8 @@ async function download(
   return { status: response.status, headers: response.headers, body, code: error && String(error.code) };
 }
 
-const balanceOf = ({ accountId }: Customer, accounts = client.accounts): number =>
-  inAccountsFile(accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+const balanceOf = ({ accountId }: Customer, accounts = client.accounts): Promise<number> =>
+  inAccountsFile(accounts, async (database) => (await getAccount(database, accountId, "2026-11")).balanceMicros);
 
 async function spooledFiles(folder = spool): Promise<readonly string[]> {
   try {
@@ -69,7 +69,7 @@ async function spooledFiles(folder = spool): Promise<readonly string[]> {
 }
 
 test("an export has the listings of the pages, and is charged once for its rows", async () => {
-  const customer = createCustomer(client.accounts, { usd: "1" });
+  const customer = await createCustomer(client.accounts, { usd: "1" });
   const { status, headers, body } = await download("format=ndjson&sort=-price", {}, customer);
   assert.equal(status, 200);
   const listings = body
@@ -88,16 +88,16 @@ test("an export has the listings of the pages, and is charged once for its rows"
   assert.equal(named("Content-Disposition"), 'attachment; filename="listings-2026-11-19.ndjson"');
   assert.match(named("Carquet-Version") ?? "", /^2026-11-19\.\d$/);
   assert.deepEqual([named("X-Usage-Class"), named("X-Usage-Cost-Micros")], ["listing_export", "10000"]);
-  assert.equal(balanceOf(customer), 990_000);
+  assert.equal(await balanceOf(customer), 990_000);
   const again = await download("sort=-price&format=NDJSON", {}, customer);
   assert.deepEqual(again.body, body);
   assert.deepEqual([again.headers.get("Idempotent-Replayed"), again.headers.get("X-Usage-Cost-Micros")], ["true", "0"]);
-  assert.equal(balanceOf(customer), 990_000);
+  assert.equal(await balanceOf(customer), 990_000);
   const unchanged = await download("format=ndjson&sort=-price", { "If-None-Match": named("ETag") ?? "" }, customer);
   assert.deepEqual([unchanged.status, unchanged.body.length], [304, 0]);
-  const other = createCustomer(client.accounts, { usd: "1" });
+  const other = await createCustomer(client.accounts, { usd: "1" });
   await download("format=ndjson&sort=-price", {}, other);
-  assert.equal(balanceOf(other), 990_000);
+  assert.equal(await balanceOf(other), 990_000);
 });
 
 const pageFields = vocabulary("searchListings", "fields").filter((field) => field !== "default");
@@ -178,7 +178,7 @@ function breakOff(
 
 test("a broken download is resumed with identical bytes and one charge, also if another process writes it again", async () => {
   const query = "make=Toyota,Ford,Honda&format=parquet";
-  const customer = createCustomer(client.accounts, { usd: "1" });
+  const customer = await createCustomer(client.accounts, { usd: "1" });
   const { tag, part } = await breakOff(query, customer, 500);
   assert.match(tag, /^"[\w-]{22}"$/);
   const resume = { "If-Range": tag, Range: "bytes=500-" };
@@ -187,10 +187,10 @@ test("a broken download is resumed with identical bytes and one charge, also if 
   const whole = await download(query, {}, customer);
   assert.deepEqual(Buffer.concat([part, rest.body]), whole.body);
   assert.equal(rest.headers.get("Content-Range"), `bytes 500-${whole.body.length - 1}/${whole.body.length}`);
-  assert.equal(balanceOf(customer), 990_000);
+  assert.equal(await balanceOf(customer), 990_000);
   const later = await download(query, resume, customer, slow.url);
   assert.deepEqual([later.status, later.body], [206, rest.body]);
-  assert.equal(balanceOf(customer), 990_000);
+  assert.equal(await balanceOf(customer), 990_000);
 });
 
 test("ranges follow RFC 9110", async () => {
@@ -220,12 +220,12 @@ test("ranges follow RFC 9110", async () => {
 
 test("a refused export is neither written nor charged", async () => {
   const before = await spooledFiles();
-  const poor = createCustomer(client.accounts, { usd: "0.005" });
+  const poor = await createCustomer(client.accounts, { usd: "0.005" });
   assert.deepEqual(pick(await download("year=2024", {}, poor)), [402, "billing_state_blocked"]);
-  assert.equal(balanceOf(poor), 5_000);
-  const reader = createCustomer(client.accounts, { scopes: ["inventory.read", "dealers.read", "usage.read"] });
+  assert.equal(await balanceOf(poor), 5_000);
+  const reader = await createCustomer(client.accounts, { scopes: ["inventory.read", "dealers.read", "usage.read"] });
   assert.deepEqual(pick(await download("year=2024", {}, reader)), [403, "missing_scope"]);
-  const exporter = createCustomer(client.accounts, { scopes: ["export.read"] });
+  const exporter = await createCustomer(client.accounts, { scopes: ["export.read"] });
   assert.deepEqual(pick(await download("limit=5", {}, exporter)), [400, "unknown_query_parameter"]);
   assert.deepEqual(pick(await download("format=xlsx", {}, exporter)), [400, "invalid_parameter_value"]);
   assert.deepEqual(pick(await download("sort=distance", {}, exporter)), [400, "missing_parameter"]);
@@ -245,7 +245,7 @@ async function exportingPid(): Promise<number> {
 }
 
 test("an export that the kernel ends is refused, and not charged", async () => {
-  const customer = createCustomer(client.accounts, { usd: "1" });
+  const customer = await createCustomer(client.accounts, { usd: "1" });
   const sent = download("year=2022", {}, customer, slow.url);
   const pid = await exportingPid();
   while ((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")) !== "1000\n") await sleep(1);
@@ -253,7 +253,7 @@ test("an export that the kernel ends is refused, and not charged", async () => {
   process.kill(pid, "SIGKILL");
   const { headers, ...refused } = await sent;
   assert.deepEqual([...pick({ headers, ...refused }), headers.get("Retry-After")], [503, "overloaded", "30"]);
-  assert.equal(balanceOf(customer), 1_000_000);
+  assert.equal(await balanceOf(customer), 1_000_000);
 });
 
 /** Receives nothing of an export, and disconnects once a file of the spool matches. */
@@ -272,31 +272,31 @@ async function foldersOf(folder: string): Promise<readonly string[]> {
 }
 
 test("a client that disconnects stops its export, which costs nothing before rows are written", async () => {
-  const customer = createCustomer(client.accounts, { usd: "1" });
+  const customer = await createCustomer(client.accounts, { usd: "1" });
   const before = await spooledFiles();
   const folders = await foldersOf(spool);
   await disconnectAt(/\/\d+$/, spool, `${slow.url}/v1/exports?year=2023`, customer);
   await eventually("its folder is removed", async () => (await foldersOf(spool)).length === folders.length);
   assert.deepEqual(await spooledFiles(), before);
-  assert.equal(balanceOf(customer), 1_000_000);
+  assert.equal(await balanceOf(customer), 1_000_000);
 });
 
 test("a client that leaves while rows are written pays for these alone", { skip: skipInShortRun }, async (t) => {
   const folder = await temporaryFolder(t);
   const large = await startService(t, await createSlowLake(t), { accounts: client.accounts, exports: { folder } });
-  const customer = createCustomer(client.accounts, { usd: "100" });
+  const customer = await createCustomer(client.accounts, { usd: "100" });
   const path = `${large.url}/v1/exports?snapshot_date_from=2026-01-05&snapshot_date_to=2026-11-19&format=csv`;
   await disconnectAt(/export\.3$/, folder, path, customer);
-  await eventually("the rows are charged", async () => balanceOf(customer) < 100_000_000);
+  await eventually("the rows are charged", async () => (await balanceOf(customer)) < 100_000_000);
   await eventually("the file is removed", async () => (await spooledFiles(folder)).length === 0);
   // Of the 957,000 rows of 319 days, those of a few.
-  const thousands = (100_000_000 - balanceOf(customer)) / 20_000;
+  const thousands = (100_000_000 - (await balanceOf(customer))) / 20_000;
   assert.ok(Number.isInteger(thousands) && thousands >= 12 && thousands < 500, `${thousands} thousand rows`);
 });
 
 test("an export that was charged before costs nothing when its repetition is abandoned while it is written", async (t) => {
   const slowLake = await createSlowLake(t);
-  const customer = createCustomer(client.accounts, { usd: "100" });
+  const customer = await createCustomer(client.accounts, { usd: "100" });
   const folders = [await temporaryFolder(t), await temporaryFolder(t)] as const;
   const query = "snapshot_date_from=2026-10-01&snapshot_date_to=2026-11-19&format=csv";
   const urls = [];
@@ -310,19 +310,19 @@ test("an export that was charged before costs nothing when its repetition is aba
   const [first = "", second = ""] = urls;
   const paid = await fetch(first, { headers: customer.bearer });
   await paid.arrayBuffer();
-  assert.equal(100_000_000 - balanceOf(customer), Number(paid.headers.get("X-Usage-Cost-Micros")));
-  const balance = balanceOf(customer);
+  assert.equal(100_000_000 - (await balanceOf(customer)), Number(paid.headers.get("X-Usage-Cost-Micros")));
+  const balance = await balanceOf(customer);
   await disconnectAt(/export\.3$/, folders[1], second, customer);
   await eventually("the file is removed", async () => (await spooledFiles(folders[1])).length === 0);
   await sleep(500);
-  assert.equal(balanceOf(customer), balance);
+  assert.equal(await balanceOf(customer), balance);
 });
 
 test("an export without rows costs as much as one of a single row", async () => {
-  const customer = createCustomer(client.accounts, { usd: "1" });
+  const customer = await createCustomer(client.accounts, { usd: "1" });
   const { headers } = await download("make=unheard-of", {}, customer);
   assert.deepEqual([headers.get("X-Total-Count"), headers.get("X-Usage-Cost-Micros")], ["0", "10000"]);
-  assert.equal(balanceOf(customer), 990_000);
+  assert.equal(await balanceOf(customer), 990_000);
 });
 
 test("exports are limited in number, in total and for each account", async () => {
@@ -330,8 +330,8 @@ test("exports are limited in number, in total and for each account", async () =>
     accounts: client.accounts,
     exports: { quickRowsMax: 0, writtenMax: 1, waitingMax: 0, accountMax: 2 },
   });
-  const one = createCustomer(client.accounts);
-  const other = createCustomer(client.accounts);
+  const one = await createCustomer(client.accounts);
+  const other = await createCustomer(client.accounts);
   const running = download("year=2020", {}, one, limited.url);
   const joined = download("year=2020", {}, one, limited.url);
   await sleep(100);
@@ -349,7 +349,7 @@ test("an export that exceeds the size of the spool is refused, and leaves no fil
   const full = await startService(fileScope, lake, { exports: { folder, bytesMax: 1000 } });
   const refused = await download("", {}, full.customer, full.url);
   assert.deepEqual(pick(refused), [503, "data_unavailable"]);
-  assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
+  assert.equal(await balanceOf(full.customer, full.accounts), 1_000_000_000);
   while ((await spooledFiles(folder)).length > 0) await sleep(5);
   await full.stop();
   assert.deepEqual(await readdir(folder), ["other"]);

@@ -53,7 +53,9 @@ test("a full disk refuses an export, which is not charged", async (t) => {
     const { status, code } = await full.getError("/v1/exports?format=ndjson");
     assert.deepEqual([status, code], [503, "data_unavailable"]);
     const { accountId } = full.customer;
-    const { balanceMicros } = inAccountsFile(full.accounts, (database) => getAccount(database, accountId, "2026-11"));
+    const { balanceMicros } = await inAccountsFile(full.accounts, (database) =>
+      getAccount(database, accountId, "2026-11"),
+    );
     assert.equal(balanceMicros, 1_000_000_000);
     await full.stop();
   }

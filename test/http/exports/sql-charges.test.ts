@@ -19,7 +19,7 @@ const memoryMiB = 512;
 const sqlDeadlineMs = 30_000;
 const client = await startService(fileScope, lake, { exports: { memory: `${memoryMiB}MiB`, sqlDeadlineMs } });
 const scopes = ["sql.read", "usage.read"] as const;
-const newCustomer = (): Customer => createCustomer(client.accounts, { scopes });
+const newCustomer = (): Promise<Customer> => createCustomer(client.accounts, { scopes });
 
 interface Sent {
   readonly as: Customer;
@@ -40,8 +40,8 @@ const errorIn = ({ body }: Answer): Readonly<Record<string, unknown>> =>
 
 const costOf = ({ headers }: Answer): number => Number(headers.get("X-Usage-Cost-Micros") ?? Number.NaN);
 
-const balanceOf = ({ accountId }: Customer, accounts = client.accounts): number =>
-  inAccountsFile(accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+const balanceOf = ({ accountId }: Customer, accounts = client.accounts): Promise<number> =>
+  inAccountsFile(accounts, async (database) => (await getAccount(database, accountId, "2026-11")).balanceMicros);
 
 /** The ids of the processes that this one has started. */
 async function children(): Promise<readonly number[]> {
@@ -77,8 +77,8 @@ for (const [index, [what, sql]] of Object.entries(greedy).entries())
   test(`${what} beyond the memory of a statement is a 400 that is charged, and its process never takes twice that memory`, {
     skip: index > 0 && skipInShortRun,
   }, async () => {
-    const as = newCustomer();
-    const before = balanceOf(as);
+    const as = await newCustomer();
+    const before = await balanceOf(as);
     const running = run(sql, { as });
     const peak = await peakMiB(running);
     const answer = await running;
@@ -88,11 +88,11 @@ for (const [index, [what, sql]] of Object.entries(greedy).entries())
       /^Invalid SQL: Out of Memory: expected statements that need at most 512MiB/,
     );
     assert.ok(peak < 2 * memoryMiB, `${peak} MiB`);
-    assert.equal(before - balanceOf(as), costOf(answer));
+    assert.equal(before - (await balanceOf(as)), costOf(answer));
   });
 
 test("a statement costs its processor time, however long its process waits", async () => {
-  const as = newCustomer();
+  const as = await newCustomer();
   const running = run("SELECT count(*) AS n FROM range(200000000) AS a WHERE hash(range) = 7", { as });
   const waitUntil = performance.now() + 3000;
   let stopped: readonly number[] = [];
@@ -107,8 +107,8 @@ test("a statement costs its processor time, however long its process waits", asy
 });
 
 test("a statement that ran and failed is charged, one that could not be planned is not", async () => {
-  const as = newCustomer();
-  const before = balanceOf(as);
+  const as = await newCustomer();
+  const before = await balanceOf(as);
   const leak = await run("SELECT (SELECT string_agg(vin, ' ') FROM active)::INTEGER AS a", { as });
   assert.deepEqual([leak.status, costOf(leak)], [400, prices.sql_statement]);
   const unplanned = [
@@ -124,12 +124,12 @@ test("a statement that ran and failed is charged, one that could not be planned 
   }
   const second = await run("CREATE TABLE a AS SELECT 1 AS b; SELECT nothing FROM a", { as });
   assert.deepEqual([second.status, costOf(second)], [400, prices.sql_statement]);
-  assert.equal(before - balanceOf(as), 2 * prices.sql_statement);
+  assert.equal(before - (await balanceOf(as)), 2 * prices.sql_statement);
 });
 
 test("statements with an idempotency key are charged once, and belong to it", async () => {
-  const as = newCustomer();
-  const before = balanceOf(as);
+  const as = await newCustomer();
+  const before = await balanceOf(as);
   const sql = "SELECT 1 AS a";
   const costs = [];
   for (const key of ["once", "once", "other"]) {
@@ -142,7 +142,7 @@ test("statements with an idempotency key are charged once, and belong to it", as
     [0, "true"],
     [prices.sql_statement, null],
   ]);
-  assert.equal(before - balanceOf(as), 2 * prices.sql_statement);
+  assert.equal(before - (await balanceOf(as)), 2 * prices.sql_statement);
   const reused = await run("SELECT 2 AS a", { as, key: "once" });
   assert.deepEqual([reused.status, errorIn(reused).code], [422, "idempotency_key_reused"]);
 });
@@ -150,7 +150,7 @@ test("statements with an idempotency key are charged once, and belong to it", as
 test("a repetition that is not charged counts against the rate limits by its processor time", {
   skip: skipInShortRun,
 }, async () => {
-  const as = newCustomer();
+  const as = await newCustomer();
   const sql = "SELECT count(*) AS n FROM range(600000000) AS a WHERE hash(range) = 7";
   const remaining = async (): Promise<number> => {
     const response = await fetch(`${client.url}/v1/usage`, { headers: as.bearer });
@@ -167,14 +167,14 @@ test("a full disk refuses statements with 503, which are not charged", async (t)
   if (disk === undefined) return t.skip("mounting a tmpfs needs root");
   const full = await startService(t, lake, { exports: { folder: disk, sqlDeadlineMs } });
   try {
-    const as = createCustomer(full.accounts, { scopes });
-    const before = balanceOf(as, full.accounts);
+    const as = await createCustomer(full.accounts, { scopes });
+    const before = await balanceOf(as, full.accounts);
     for (const sql of ["SELECT repeat(hash(range)::VARCHAR, 10) AS a FROM range(100000)"]) {
       const answer = await run(sql, { as, url: full.url });
       assert.deepEqual([answer.status, errorIn(answer).code], [503, "data_unavailable"], JSON.stringify(answer.body));
       assert.match(String(errorIn(answer).message), /^No disk space is left/);
     }
-    assert.equal(balanceOf(as, full.accounts), before);
+    assert.equal(await balanceOf(as, full.accounts), before);
   } finally {
     await full.stop();
   }

@@ -22,7 +22,7 @@ const client = await startService(fileScope, lake, {
 });
 const readers = await responseReaders(fileScope);
 const scopes = ["sql.read", "inventory.read"] as const;
-const customer = createCustomer(client.accounts, { scopes });
+const customer = await createCustomer(client.accounts, { scopes });
 
 interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
@@ -66,8 +66,8 @@ async function errorOf(
   return [status, String(error.code), String(error.message)];
 }
 
-const balanceOf = ({ accountId }: Customer): number =>
-  inAccountsFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+const balanceOf = ({ accountId }: Customer): Promise<number> =>
+  inAccountsFile(client.accounts, async (database) => (await getAccount(database, accountId, "2026-11")).balanceMicros);
 
 test("SQL counts what the API counts, with typed parameters, and names the version", async () => {
   const { body } = await client.get("/v1/listings?limit=1&make=Toyota&max_price=40000");
@@ -165,15 +165,15 @@ test("Accept selects the format; CSV is safe to open in a spreadsheet unless csv
 });
 
 test("a statement is charged for each started second, one that could not be planned not", async () => {
-  const before = balanceOf(customer);
+  const before = await balanceOf(customer);
   const { headers } = await run("SELECT 1 AS a");
   const cost = Number(headers.get("X-Usage-Cost-Micros"));
   assert.deepEqual([headers.get("X-Usage-Class"), cost % prices.sql_statement], ["sql_statement", 0]);
   assert.ok(cost >= prices.sql_statement);
-  assert.equal(balanceOf(customer), before - cost);
+  assert.equal(await balanceOf(customer), before - cost);
   assert.equal((await run("SELECT nothing")).status, 400);
-  assert.equal(balanceOf(customer), before - cost);
-  const poor = createCustomer(client.accounts, { scopes, usd: "0.05" });
+  assert.equal(await balanceOf(customer), before - cost);
+  const poor = await createCustomer(client.accounts, { scopes, usd: "0.05" });
   assert.equal((await errorOf(run("SELECT 1 AS a", undefined, { as: poor })))[0], 402);
 });
 
@@ -234,13 +234,13 @@ test("a body that is too large, another method, and a key without the scope are 
   assert.deepEqual((await errorOf(run(`SELECT '${"x".repeat(70_000)}' AS a`))).slice(0, 2), [413, "body_too_large"]);
   const got = await fetch(`${client.url}/v1/sql`, { headers: customer.bearer });
   assert.deepEqual([got.status, got.headers.get("Allow")], [405, "OPTIONS, POST"]);
-  const other = createCustomer(client.accounts, { scopes: ["inventory.read"] });
+  const other = await createCustomer(client.accounts, { scopes: ["inventory.read"] });
   assert.deepEqual((await errorOf(run("SELECT 1 AS a", undefined, { as: other }))).slice(0, 2), [403, "missing_scope"]);
 });
 
 test("SQL is off unless the operator turns it on", async () => {
   const { client: usual } = await sampleService();
-  const as = createCustomer(usual.accounts, { scopes });
+  const as = await createCustomer(usual.accounts, { scopes });
   const [status, code, message] = await errorOf(run("SELECT 1 AS a", undefined, { as, url: usual.url }));
   assert.deepEqual([status, code], [404, "not_found"]);
   assert.match(message, /--sql-deadline/);
@@ -286,7 +286,7 @@ test("an endless statement ends at the deadline, is free, and leaves no process 
   const short = await startService(fileScope, lake, {
     exports: { folder: spool, sqlDeadlineMs: 1000 * endlessSeconds },
   });
-  const as = createCustomer(short.accounts, { scopes });
+  const as = await createCustomer(short.accounts, { scopes });
   const url = short.url;
   const endless = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b WHERE a.range * b.range = 7";
   const [status, code, message] = await errorOf(run(endless, undefined, { as, url }));

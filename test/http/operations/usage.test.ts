@@ -6,7 +6,7 @@ import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
-import { postCharge } from "../../support/ledger.ts";
+import { postPlainCharge } from "../../support/ledger.ts";
 import { fileScope } from "../../support/scope.ts";
 
 /** The clock stands at 1 second before midnight UTC of 2026-11-19, which is another day in most time zones. */
@@ -15,26 +15,26 @@ const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { clock });
 
 let charges = 0;
-function postUsage(customer: Customer, at: string, usageClass: UsageClass, times = 1): void {
-  inAccountsFile(client.accounts, (database) => {
+async function postUsage(customer: Customer, at: string, usageClass: UsageClass, times = 1): Promise<void> {
+  await inAccountsFile(client.accounts, async (database) => {
     for (let time = 0; time < times; time += 1) {
       charges += 1;
       const { accountId, keyId } = customer;
-      postCharge(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
+      await postPlainCharge(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
     }
   });
 }
 
-const mainCustomer = createCustomer(client.accounts);
-postUsage(mainCustomer, "2025-11-18T12:00:00Z", "listing_search");
-postUsage(mainCustomer, "2025-11-19T00:00:00Z", "facet_counts");
-postUsage(mainCustomer, "2026-10-20T23:59:59.999Z", "listing_search", 3);
-postUsage(mainCustomer, "2026-10-21T00:00:00Z", "vehicle_detail", 2);
-postUsage(mainCustomer, "2026-10-21T23:59:59.999Z", "listing_search");
-postUsage(mainCustomer, "2026-11-19T00:00:00Z", "listing_search_enriched");
-postUsage(mainCustomer, "2026-11-20T00:00:00Z", "dealer_lookup");
-const otherCustomer = createCustomer(client.accounts);
-postUsage(otherCustomer, "2026-11-01T00:00:00Z", "listing_search", 50);
+const mainCustomer = await createCustomer(client.accounts);
+await postUsage(mainCustomer, "2025-11-18T12:00:00Z", "listing_search");
+await postUsage(mainCustomer, "2025-11-19T00:00:00Z", "facet_counts");
+await postUsage(mainCustomer, "2026-10-20T23:59:59.999Z", "listing_search", 3);
+await postUsage(mainCustomer, "2026-10-21T00:00:00Z", "vehicle_detail", 2);
+await postUsage(mainCustomer, "2026-10-21T23:59:59.999Z", "listing_search");
+await postUsage(mainCustomer, "2026-11-19T00:00:00Z", "listing_search_enriched");
+await postUsage(mainCustomer, "2026-11-20T00:00:00Z", "dealer_lookup");
+const otherCustomer = await createCustomer(client.accounts);
+await postUsage(otherCustomer, "2026-11-01T00:00:00Z", "listing_search", 50);
 
 const rows = {
   before: { date: "2026-10-20", metering_class: "listing_search", requests: 3, charged_micros: 6_000 },
@@ -105,7 +105,7 @@ for (const [query, code, message] of refused) {
 }
 
 test("a charge is in the usage at once", async () => {
-  const fresh = createCustomer(client.accounts);
+  const fresh = await createCustomer(client.accounts);
   for (let times = 1; times <= 3; times += 1) {
     assert.equal((await client.get("/v1/listings?limit=1", fresh.bearer)).status, 200);
     const { body } = await client.get("/v1/usage", fresh.bearer);

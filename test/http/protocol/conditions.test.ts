@@ -6,7 +6,7 @@ import { createCustomer } from "../../support/accounts.ts";
 import { assertMatchesDocument, sampleService } from "../../support/http/service.ts";
 
 const { client } = await sampleService();
-const customer = createCustomer(client.accounts, { scopes: ["inventory.read", "export.read", "usage.read"] });
+const customer = await createCustomer(client.accounts, { scopes: ["inventory.read", "export.read", "usage.read"] });
 
 interface Response {
   readonly status: number | undefined;

@@ -16,7 +16,7 @@ const client = await startService(fileScope, lake, {
     mountSite(app, services);
   },
 });
-const exporter = createCustomer(client.accounts, {
+const exporter = await createCustomer(client.accounts, {
   scopes: ["inventory.read", "export.read", "dealers.read", "usage.read"],
 });
 const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
@@ -76,7 +76,7 @@ for (const coding of ["identity", "gzip"])
   });
 
 test("HEAD is charged like GET, and a 304 is free", async () => {
-  const customer = createCustomer(client.accounts);
+  const customer = await createCustomer(client.accounts);
   const usage = async (): Promise<unknown> => JSON.parse((await send("GET", "/v1/usage", customer.bearer)).body).totals;
   const { headers } = await send("HEAD", "/v1/listings?limit=2", customer.bearer);
   assert.deepEqual(await usage(), { requests: 1, charged_micros: 2000 });

@@ -33,7 +33,7 @@ test("silent receivers of an account hold up neither its other receivers nor tho
   };
   await publish(0);
   const client = await startService(t, lake, { privateWebhooks: true });
-  const other = createCustomer(client.accounts);
+  const other = await createCustomer(client.accounts);
 
   let silent = 0;
   let ended = 0;

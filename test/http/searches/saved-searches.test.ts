@@ -19,52 +19,57 @@ import { atMs, createLedger } from "../../support/ledger.ts";
 testOnBothEngines("a search is due after a new version, claimed once, and keeps its position", async (t, engine) => {
   const { database, accountId, keyId } = await createLedger(t, engine);
   const search = { accountId, keyId, name: "all", query: "", url: "https://shop.example/hook", since: "2026-11-18.1" };
-  const { searchId, secret } = createSearch(database, { ...search, atMs });
-  createSearch(database, { ...search, name: "feed only", url: null, atMs: atMs + 1 });
+  const { searchId, secret } = await createSearch(database, { ...search, atMs });
+  await createSearch(database, { ...search, name: "feed only", url: null, atMs: atMs + 1 });
   assert.match(secret, /^whsec_[\w+/]{43}=$/);
   assert.deepEqual(
-    listSearches(database, accountId).map(({ name, messages, stopped }) => [name, messages, stopped]),
+    (await listSearches(database, accountId)).map(({ name, messages, stopped }) => [name, messages, stopped]),
     [
       ["all", 0, null],
       ["feed only", 0, null],
     ],
   );
-  const dueFor = (version: string, at: number): readonly string[] =>
-    dueSearches(database, { version, atMs: at }).map((due) => due.searchId);
-  assert.deepEqual(dueFor("2026-11-18.1", atMs), [], "no newer version");
-  assert.deepEqual(dueFor("2026-11-19.1", atMs), [searchId]);
+  const dueFor = async (version: string, at: number): Promise<readonly string[]> =>
+    (await dueSearches(database, { version, atMs: at })).map((due) => due.searchId);
+  assert.deepEqual(await dueFor("2026-11-18.1", atMs), [], "no newer version");
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs), [searchId]);
 
   const claim = { searchId, version: "2026-11-19.1", atMs, untilMs: atMs + 60_000 };
-  const claimed = claimSearch(database, claim);
+  const claimed = await claimSearch(database, claim);
   assert.equal(claimed?.searchId, searchId);
-  assert.equal(claimSearch(database, claim), null, "another service");
-  assert.deepEqual(dueFor("2026-11-19.1", atMs + 59_999), []);
-  assert.deepEqual(dueFor("2026-11-19.1", atMs + 60_000), [searchId], "of a service that was killed");
+  assert.equal(await claimSearch(database, claim), null, "another service");
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 59_999), []);
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 60_000), [searchId], "of a service that was killed");
   const later = { ...claim, version: "2026-11-20.1", atMs: atMs + 60_000 };
-  assert.equal(claimSearch(database, later)?.target, "2026-11-19.1", "the message is repeated as it was");
+  assert.equal((await claimSearch(database, later))?.target, "2026-11-19.1", "the message is repeated as it was");
 
   const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc", sent: 25 };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };
-  recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
-  const found = findSearch(database, searchId);
+  await recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
+  const found = await findSearch(database, searchId);
   assert.deepEqual({ ...found, ...failed }, found);
-  assert.deepEqual(dueFor("2026-11-19.1", atMs + 10_000), [], "stopped");
-  assert.equal(resumeSearch(database, { accountId, searchId }, atMs + 10_000).attempts, 0);
-  assert.deepEqual(dueFor("2026-11-18.1", atMs + 10_000), [searchId], "with the page that failed");
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 10_000), [], "stopped");
+  assert.equal((await resumeSearch(database, { accountId, searchId }, atMs + 10_000)).attempts, 0);
+  assert.deepEqual(await dueFor("2026-11-18.1", atMs + 10_000), [searchId], "with the page that failed");
 
-  const rotated = rotateSecret(database, { accountId, searchId }, atMs);
+  const rotated = await rotateSecret(database, { accountId, searchId }, atMs);
   const dayMs = 86_400_000;
   assert.deepEqual([rotated.oldSecret, rotated.secret === secret], [secret, false]);
   assert.deepEqual(secretsOf(rotated, atMs + dayMs - 1), [rotated.secret, secret]);
   assert.deepEqual(secretsOf(rotated, atMs + dayMs), [rotated.secret]);
 
   const others = { accountId: "acct_other", searchId };
-  const changes = [deleteSearch, resumeSearch, rotateSecret].map((change) => () => change(database, others, atMs));
-  for (const change of changes) assert.throws(change, /Unknown saved search .*: expected one of the account/);
-  deleteSearch(database, { accountId, searchId });
-  assert.equal(findSearch(database, searchId), null);
-  recordAttempt(database, { searchId, ...failed, stopped: null });
-  assert.equal(findSearch(database, searchId), null, "an attempt that ends after the deletion");
-  for (let n = 1; n < accountSearchesMax; n += 1) createSearch(database, { ...search, atMs });
-  assert.throws(() => createSearch(database, { ...search, atMs }), /Too many saved searches: expected at most 100/);
+  const changes = [deleteSearch, resumeSearch, rotateSecret].map(
+    (change) => async () => void (await change(database, others, atMs)),
+  );
+  for (const change of changes) await assert.rejects(change, /Unknown saved search .*: expected one of the account/);
+  await deleteSearch(database, { accountId, searchId });
+  assert.equal(await findSearch(database, searchId), null);
+  await recordAttempt(database, { searchId, ...failed, stopped: null });
+  assert.equal(await findSearch(database, searchId), null, "an attempt that ends after the deletion");
+  for (let n = 1; n < accountSearchesMax; n += 1) await createSearch(database, { ...search, atMs });
+  await assert.rejects(
+    () => createSearch(database, { ...search, atMs }),
+    /Too many saved searches: expected at most 100/,
+  );
 });

@@ -112,7 +112,7 @@ const start = (scope: Scope): Promise<Client> => startService(scope, lake, { acc
 
 type Saved = AnswerOf<"createSearch">["data"];
 
-const customer = createCustomer(accounts);
+const customer = await createCustomer(accounts);
 
 async function send(client: Client, method: string, path: string, body?: object) {
   const headers = { ...customer.bearer };
@@ -195,7 +195,7 @@ test("messages lead from market to market across failures, restarts, a gone rece
   assert.equal(headers["webhook-signature"]?.split(" ").length, 2);
   receiver.secret = rotated.data.secret ?? "";
   new Webhook(receiver.secret).verify(body, headers);
-  inAccountsFile(accounts, (database) => void database.run(sql`UPDATE saved_searches SET old_until_ms = 0`));
+  await inAccountsFile(accounts, (database) => void database.run(sql`UPDATE saved_searches SET old_until_ms = 0`));
   await publish(4);
   receiver.responses.push("none");
   const { message: _, ...resumed } = await send(first, "POST", `/v1/searches/${saved.data.search_id}/resume`);
@@ -367,8 +367,9 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   const body = JSON.stringify({ name: "all", query: "fields=id", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
   receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
-  const change = (statement: Sql): void => inAccountsFile(client.accounts, (database) => void database.run(statement));
-  change(sql`
+  const change = (statement: Sql): Promise<number> =>
+    inAccountsFile(client.accounts, (database) => database.run(statement));
+  await change(sql`
     CREATE TRIGGER unrecorded BEFORE UPDATE OF messages ON saved_searches WHEN NEW.messages > OLD.messages
     BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
   await publishDay(1);
@@ -376,7 +377,7 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   await publishDay(2);
   const served = async () => (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
   await eventually("the next version", async () => (await served()).startsWith(days[2]?.day ?? "no day"));
-  change(sql`DROP TRIGGER unrecorded`);
+  await change(sql`DROP TRIGGER unrecorded`);
   clock.aheadMs += 60_000;
   const versions = (): readonly string[] => receiver.received.map(({ data }) => `${data.since} ${data.version}`);
   await eventually(

@@ -1,6 +1,7 @@
 /**
  * Simulates losses of power on a recording. After a loss, the files hold the writes that the disk had confirmed by then, and none or some of the
- * other writes, in any order and torn. Every charge whose answer was sent must be there.
+ * other writes, in any order and torn. Every charge whose answer was sent must be there; of a service that flushes at intervals, all but those of the last
+ * 100 ms.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +9,14 @@ import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { openAccountsFile } from "../../../src/accounts/storage/accounts-file.ts";
 import { textIn } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
+import { useAndClose } from "../../../src/db/sql-database.ts";
 import type { Chance } from "../../support/chance.ts";
 import type { Event, FileName, Recording } from "./recording.ts";
 
+/** How long answers can have been sent whose charges are lost, with the time that a busy machine takes to send an answer after its charge. */
+const lostMsMax = 100 + 250;
+
+type Answer = Extract<Event, { readonly kind: "answered" }>;
 type Change = Extract<Event, { readonly file: FileName; readonly kind: "written" | "cut" }>;
 
 /** A file on a simulated disk: confirmed content and pending writes. */
@@ -78,21 +84,22 @@ function tearWrite(change: Change, chance: Chance): Change {
 export interface PowerLossSummary {
   /** Simulated losses of power. */
   readonly losses: number;
-  /** Losses after which a charge was missing or the file unsound. */
+  /** Losses after which a charge of an older answer was missing, or the file unsound. */
   readonly broken: number;
-  /** Answers sent before the losses, in total. */
+  /** Answers sent before the losses, in total, and those of them whose charges are lost. */
   readonly answers: number;
+  readonly lost: number;
   /** The first fault. */
   readonly first: string | undefined;
 }
 
 /** Simulates losses of power at random moments of a recording, and checks the remaining files. */
-export function simulatePowerLosses(
+export async function simulatePowerLosses(
   folder: string,
   recording: Recording,
   chance: Chance,
   losses: number,
-): PowerLossSummary {
+): Promise<PowerLossSummary> {
   const { events } = recording;
   const moments = new Map<number, number>();
   for (let loss = 0; loss < losses; loss += 1) {
@@ -100,11 +107,11 @@ export function simulatePowerLosses(
     moments.set(moment, (moments.get(moment) ?? 0) + 1);
   }
   const disk = { database: new SimulatedFile(recording.before.database), wal: new SimulatedFile(recording.before.wal) };
-  const answered: string[] = [];
+  const answered: Answer[] = [];
   let isFolderSynced = false;
-  let summary: PowerLossSummary = { losses: 0, broken: 0, answers: 0, first: undefined };
+  let summary: PowerLossSummary = { losses: 0, broken: 0, answers: 0, lost: 0, first: undefined };
   for (const [moment, event] of events.entries()) {
-    if (event.kind === "answered") answered.push(event.chargeId);
+    if (event.kind === "answered") answered.push(event);
     else if (event.kind === "written" || event.kind === "cut") disk[event.file].change(event);
     else if (event.file === "folder") isFolderSynced ||= event.kind === "syncEnds";
     else disk[event.file][event.kind]();
@@ -115,11 +122,12 @@ export function simulatePowerLosses(
       const path = join(lossFolder, "accounts.db");
       writeFileSync(path, disk.database.contentAfterLoss(chance, losesPending));
       if (isFolderSynced) writeFileSync(`${path}-wal`, disk.wal.contentAfterLoss(chance, losesPending));
-      const fault = faultOf(path, answered);
+      const { fault, lost } = await checkAfterLoss(path, answered);
       summary = {
         losses: summary.losses + 1,
         broken: summary.broken + Number(fault !== undefined),
         answers: summary.answers + answered.length,
+        lost: summary.lost + lost,
         first: summary.first ?? (fault && `after event ${moment} of ${events.length}: ${fault}`),
       };
     }
@@ -127,20 +135,22 @@ export function simulatePowerLosses(
   return summary;
 }
 
-/** Returns the fault of a file after a loss of power, or undefined. */
-function faultOf(path: string, answered: readonly string[]): string | undefined {
+/** Returns the fault of a file after a loss of power, and how many of the answers lost their charge. */
+async function checkAfterLoss(
+  path: string,
+  answered: readonly Answer[],
+): Promise<{ readonly fault: string | undefined; readonly lost: number }> {
   try {
-    const database = openAccountsFile(path, { busyMs: 0 });
-    try {
-      const charges = database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
+    return await useAndClose(openAccountsFile(path, { busyMs: 0 }), async (database) => {
+      const charges = await database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
       const stored = new Set(charges.map((row) => textIn(row, "entry_id")));
-      const missing = answered.filter((chargeId) => !stored.has(chargeId));
-      if (missing.length > 0) return `${missing.length} of ${answered.length} answers lost their charge`;
-      return audit(database).faults[0];
-    } finally {
-      database.close();
-    }
+      const missing = answered.filter(({ chargeId }) => !stored.has(chargeId));
+      const times = missing.map(({ atMs }) => atMs);
+      const spanMs = Math.max(...times) - Math.min(...times);
+      const late = `${missing.length} of ${answered.length} answers lost their charge, of ${spanMs} ms`;
+      return { fault: spanMs > lostMsMax ? late : (await audit(database)).faults[0], lost: missing.length };
+    });
   } catch (thrown) {
-    return String(thrown);
+    return { fault: String(thrown), lost: 0 };
   }
 }

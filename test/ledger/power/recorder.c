@@ -1,5 +1,5 @@
 /* Library that is preloaded into a service. Records, in order, the service's writes to its accounts file, the syncs that the disk has
-   confirmed, and the answers that it sends. Each record is a header of 16 bytes followed by its bytes; see recording.ts. */
+   confirmed, and the answers that it sends. While the file POWER_HANG exists, syncs wait. Each record is a header of 16 bytes followed by its bytes; see recording.ts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WRITTEN = 1, CUT = 2, SYNC_BEGINS = 3, SYNC_ENDS = 4, ANSWERED = 5 };
@@ -49,9 +50,15 @@ static int file_of(int descriptor) {
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 static void record_answer(int descriptor, const void *bytes, size_t length) {
   if (length > 12 && memcmp(bytes, "HTTP/1.1 200", 12) == 0 && file_of(descriptor) == SOCKET)
-    record(ANSWERED, SOCKET, 0, bytes, length > 1024 ? 1024 : (uint32_t)length);
+    record(ANSWERED, SOCKET, now_ms(), bytes, length > 1024 ? 1024 : (uint32_t)length);
 }
 
 static ssize_t write_at(const char *name, int descriptor, const void *bytes, size_t length, off_t offset) {
@@ -93,6 +100,8 @@ int ftruncate64(int descriptor, off_t length) { return truncate_file("ftruncate6
 static int sync_file(const char *name, int descriptor) {
   int file = file_of(descriptor);
   int is_ours = file == DATABASE || file == WAL || file == FOLDER;
+  const char *hang = getenv("POWER_HANG");
+  while (is_ours && hang != NULL && access(hang, F_OK) == 0) usleep(10000);
   if (is_ours) record(SYNC_BEGINS, file, 0, NULL, 0);
   int result = ((int (*)(int))real(name))(descriptor);
   if (is_ours && result == 0) record(SYNC_ENDS, file, 0, NULL, 0);

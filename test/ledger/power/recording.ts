@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { projectPath } from "../../../src/base/project-files.ts";
-import type { Synchronous } from "../../../src/db/sqlite.ts";
+import type { ChargeFlush } from "../../../src/http/service/service-state.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "../../support/accounts.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import type { Scope } from "../../support/scope.ts";
@@ -18,7 +18,7 @@ export type Event =
   | { readonly kind: "written"; readonly file: FileName; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: "cut"; readonly file: FileName; readonly length: number }
   | { readonly kind: "syncBegins" | "syncEnds"; readonly file: FileName | "folder" }
-  | { readonly kind: "answered"; readonly chargeId: string };
+  | { readonly kind: "answered"; readonly chargeId: string; readonly atMs: number };
 
 export type FileName = "database" | "wal";
 
@@ -33,7 +33,7 @@ const files = ["database", "wal", "folder"] as const;
 const headerBytes = 16;
 
 /** Compiles the recorder into a folder; returns its path. */
-async function compileRecorder(folder: string): Promise<string> {
+export async function compileRecorder(folder: string): Promise<string> {
   const recorder = join(folder, "recorder.so");
   const source = projectPath("test/ledger/power/recorder.c");
   await promisify(execFile)("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-o", recorder, source, "-ldl"]);
@@ -42,7 +42,7 @@ async function compileRecorder(folder: string): Promise<string> {
 
 interface RecordingOptions {
   readonly lake: string;
-  readonly synchronous: Synchronous;
+  readonly chargeFlush: ChargeFlush;
   readonly answers: number;
   readonly clients: number;
 }
@@ -50,13 +50,13 @@ interface RecordingOptions {
 /** Serves paid answers to concurrent clients and records the service. */
 export async function record(
   scope: Scope,
-  { lake, synchronous, answers, clients }: RecordingOptions,
+  { lake, chargeFlush, answers, clients }: RecordingOptions,
 ): Promise<Recording> {
   const folder = await temporaryFolder(scope);
   const accounts = await temporaryAccountsFile(scope);
-  const customers = Array.from({ length: 3 }, () => createCustomer(accounts));
+  const customers = await Promise.all(Array.from({ length: 3 }, () => createCustomer(accounts)));
   const log = join(folder, "log");
-  const command = ["--import", "tsx/esm", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous];
+  const command = ["--import", "tsx/esm", projectPath("test/ledger/power/service.ts"), lake, accounts, chargeFlush];
   const child = spawn(process.execPath, command, {
     cwd: projectPath("."),
     env: { ...process.env, LD_PRELOAD: await compileRecorder(folder), POWER_LOG: log, POWER_FILE: accounts },
@@ -114,7 +114,7 @@ function parseEvents(log: Buffer): readonly Event[] {
     offsetInLog += headerBytes + length;
     if (kind === "answered") {
       const chargeId = /\r\nX-Request-Id: (\S+)\r\n/.exec(bytes.toString("latin1"))?.[1];
-      if (chargeId !== undefined && bytes.includes("X-Usage-Class")) events.push({ kind, chargeId });
+      if (chargeId !== undefined && bytes.includes("X-Usage-Class")) events.push({ kind, chargeId, atMs: offset });
     } else if (file !== undefined && (kind === "syncBegins" || kind === "syncEnds")) events.push({ kind, file });
     else if (file === undefined || file === "folder" || kind === undefined)
       throw new Error(`Invalid record: kind ${kind}, file ${file}.`);

@@ -125,7 +125,7 @@ export async function measureHolds(
     ["serve", "--port", "0", "--sql-deadline", "10", "--lake", lake],
     { env },
   );
-  const measuring = { url, probe, heavy: customer, light: createCustomer(accounts) };
+  const measuring = { url, probe, heavy: customer, light: await createCustomer(accounts) };
   const read = async (path: string) => JSON.parse((await send(measuring, { what: "", path })).content.toString());
   const { data: listings } = await read(
     "/v1/listings?limit=100&fields=id,vin,dealer_id&make=Ford&model=F-150&year=2022",

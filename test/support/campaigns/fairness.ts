@@ -137,10 +137,14 @@ async function readVins({ url, quiet }: FairnessOptions, pages: number): Promise
 
 const pagesFor = ({ lightRequests }: FairnessOptions): number => Math.ceil((2 * lightRequests) / 100);
 
-const chargesTo = (accounts: string, { accountId }: Customer): number =>
-  inAccountsFile(accounts, (database) =>
+const chargesTo = (accounts: string, { accountId }: Customer): Promise<number> =>
+  inAccountsFile(accounts, async (database) =>
     integerIn(
-      database.all(sql`SELECT count(*) AS n FROM entries JOIN prices USING (price) WHERE account_id = ${accountId}`)[0],
+      (
+        await database.all(
+          sql`SELECT count(*) AS n FROM entries JOIN prices USING (price) WHERE account_id = ${accountId}`,
+        )
+      )[0],
       "n",
     ),
   );
@@ -157,14 +161,14 @@ function assertAnswered(light: readonly Received[], attack: readonly Received[])
 }
 
 /** Every answered request is charged once; an abandoned one may have been charged before its client left. */
-function assertCharges(options: FairnessOptions, light: number, attack: readonly Received[]): void {
+async function assertCharges(options: FairnessOptions, light: number, attack: readonly Received[]): Promise<void> {
   const { accounts, attacker, quiet } = options;
-  assert.equal(chargesTo(accounts, quiet), pagesFor(options) + light);
-  const charged = chargesTo(accounts, attacker);
+  assert.equal(await chargesTo(accounts, quiet), pagesFor(options) + light);
+  const charged = await chargesTo(accounts, attacker);
   const answered = attack.filter(({ status }) => status === 200).length;
   const abandoned = attack.filter(({ status }) => status === "abandoned").length;
   assert.ok(charged >= answered && charged <= answered + abandoned, `${charged} charges, ${answered} answers`);
-  assert.deepEqual(inAccountsFile(accounts, audit).faults, []);
+  assert.deepEqual((await inAccountsFile(accounts, audit)).faults, []);
 }
 
 /** Times light requests before and during the attack. Fails if one of them is not answered, or if a charge or the deadline is wrong. */
@@ -185,7 +189,7 @@ export async function attackFairness(options: FairnessOptions): Promise<Fairness
   const counts: Record<string, number> = {};
   for (const { status } of attack) counts[status] = (counts[status] ?? 0) + 1;
   assertAnswered([...idle, ...attacked], attack);
-  assertCharges(options, idle.length + attacked.length, attack);
+  await assertCharges(options, idle.length + attacked.length, attack);
   const answered = attack.filter(({ status }) => status !== "abandoned");
   return { idle: sorted(idle), attacked: sorted(attacked), attack: counts, attackTimes: sorted(answered) };
 }

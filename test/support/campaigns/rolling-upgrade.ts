@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Row } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
-import { createCustomer, inAccountsFile } from "../accounts.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../accounts.ts";
 import type { Chance } from "../chance.ts";
 import { eventually } from "../command-line.ts";
 import { nextRelease, nextVersion } from "../replicas/next-release.ts";
@@ -39,11 +39,11 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
   const { replicas, replaced, publishes, clients: count, chance } = options;
   const program = await nextRelease();
   const group = await ReplicaGroup.start(scope, replicas);
-  const customers = Array.from({ length: 3 }, () => createCustomer(group.accounts));
+  const customers = await Promise.all(Array.from({ length: 3 }, () => createCustomer(group.accounts)));
   // Of these limits, a replica has its share, and the clients use a tenth.
-  customers.push(createCustomer(group.accounts, { override: { per10s: 4_000, per60s: 20_000 } }));
+  customers.push(await createCustomer(group.accounts, { override: { per10s: 4_000, per60s: 20_000 } }));
   const clients = new PayingClients({ url: group.nginx.url, clients: count, customers, chance, pauseMs: 20 });
-  const poor = createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
+  const poor = await createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
   try {
     if (publishes) await group.publish();
     await group.isServed();
@@ -57,7 +57,7 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
       await clients.send(group.nginx.url, poor);
     }
     // nginx avoids a replica that has refused requests for a while, also when it has been replaced.
-    await eventually("the next release charges", async () => chargedByNext(group.accounts) > 0);
+    await eventually("the next release charges", async () => (await chargedByNext(group.accounts)) > 0);
     await clients.stop();
     await spend(clients, group, poor);
     return await summarize(clients, group);
@@ -93,25 +93,25 @@ async function spend(clients: PayingClients, { nginx }: ReplicaGroup, poor: Payi
   assert.deepEqual(statuses, [...Array<number>(paidRequests).fill(200), 402]);
 }
 
-type PayingCustomer = ReturnType<typeof createCustomer>;
+type PayingCustomer = Customer;
 
-const chargesIn = (location: string): readonly Row[] =>
+const chargesIn = (location: string): Promise<readonly Row[]> =>
   inAccountsFile(location, (database) => database.all(sql`SELECT note FROM entries WHERE kind = 'charge'`));
 
-const chargedByNext = (location: string): number =>
-  chargesIn(location).filter(({ note }) => note === nextVersion).length;
+const chargedByNext = async (location: string): Promise<number> =>
+  (await chargesIn(location)).filter(({ note }) => note === nextVersion).length;
 
 async function summarize(clients: PayingClients, { accounts, nginx }: ReplicaGroup): Promise<UpgradeSummary> {
   const failed = clients.outcomes.filter(({ status }) => status !== 200);
   const reasons = failed.map(({ status, path, reason }) => `${path}: ${status} ${reason}`);
   const logged = (await nginx.log()).split("\n").filter((line) => / 50\d /.test(line));
   assert.equal(reasons.length, 1, [...reasons, ...logged].slice(0, 20).join("\n"));
-  assert.deepEqual(compareWithLedger(accounts, clients.outcomes), { differences: [], unanswered: 0 });
-  const byNext = chargedByNext(accounts);
+  assert.deepEqual(await compareWithLedger(accounts, clients.outcomes), { differences: [], unanswered: 0 });
+  const byNext = await chargedByNext(accounts);
   return {
     answers: clients.outcomes.length - 1,
     chargedByNext: byNext,
-    chargedByOld: chargesIn(accounts).length - byNext,
+    chargedByOld: (await chargesIn(accounts)).length - byNext,
   };
 }
 

@@ -40,7 +40,7 @@ export function csrfTokenIn(page: string): string {
 }
 
 /** Creates a one-time link of an account. Returns its secret. */
-export const createLinkSecret = (path: string, accountId: string, kind: LinkKind): string =>
+export const createLinkSecret = (path: string, accountId: string, kind: LinkKind): Promise<string> =>
   inAccountsFile(path, (database) =>
     applyChange(database, "accounts invite", { accountId, kind }, { actor: "test", atMs: Date.now() }),
   );

@@ -46,7 +46,7 @@ export interface Client extends RunningService {
  */
 export async function startService(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
   const accounts = options.accounts ?? (await temporaryAccountsFile(scope));
-  const customer = createCustomer(accounts);
+  const customer = await createCustomer(accounts);
   const logger = pino({ level: "silent" });
   const service = await serve({
     lake,
@@ -73,7 +73,7 @@ function sharedService(create: () => Promise<{ readonly lake: string }>): () => 
   return async () => {
     started ??= create().then(async ({ lake }) => ({ lake, client: await startService(groupScope, lake) }));
     const { lake, client } = await started;
-    return { lake, client: clientOf(client, client.accounts, createCustomer(client.accounts)) };
+    return { lake, client: clientOf(client, client.accounts, await createCustomer(client.accounts)) };
   };
 }
 

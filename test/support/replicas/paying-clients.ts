@@ -111,15 +111,20 @@ function getAs(customer: Customer, url: string, agent?: Agent, idempotencyKey?: 
 export interface LedgerComparison {
   /** Requests whose charges are not those that their answers name. */
   readonly differences: readonly string[];
+  /** Charged requests that got 503, because it was not known whether they were charged. */
+  readonly undecided: readonly string[];
   /** Charges, without refunded ones, whose answers no client has received. */
   readonly unanswered: number;
 }
 
-/** Compares outcomes with the ledger: each answer is charged once, and nothing that was refused. Fails if the ledger's audit does. */
-export function compareWithLedger(location: string, outcomes: readonly RequestOutcome[]): LedgerComparison {
-  const [faults, rows] = inAccountsFile(location, (database) => [
-    audit(database).faults,
-    database.all(
+/** Compares outcomes with the ledger: each answer is charged once, and nothing that was refused, unless it was not known. Fails if the ledger's audit does. */
+export async function compareWithLedger(
+  location: string,
+  outcomes: readonly RequestOutcome[],
+): Promise<LedgerComparison> {
+  const [faults, rows] = await inAccountsFile(location, async (database) => [
+    (await audit(database)).faults,
+    await database.all(
       sql`SELECT entry_id, account_id, kind, micros, reference FROM entries WHERE kind IN ('charge', 'adjustment')`,
     ),
   ]);
@@ -134,11 +139,14 @@ export function compareWithLedger(location: string, outcomes: readonly RequestOu
     charges.set(id, `${textIn(row, "account_id")} ${-integerIn(row, "micros")}`);
   }
   const answered = outcomes.filter(({ status }) => status !== undefined);
-  const differences = answered.flatMap(({ customer, status, requestId, micros }) => {
+  const isUndecided = ({ status, requestId }: RequestOutcome): boolean => status === 503 && charges.has(requestId);
+  const decided = answered.filter((outcome) => !isUndecided(outcome));
+  const differences = decided.flatMap(({ customer, status, requestId, micros }) => {
     const expected = status === 200 && micros > 0 ? `${customer.accountId} ${micros}` : undefined;
     const found = charges.get(requestId);
     return found === expected ? [] : [`${requestId} (${status}): charged ${found}, expected ${expected}`];
   });
   const paid = new Set(answered.filter(({ status }) => status === 200).map(({ requestId }) => requestId));
-  return { differences, unanswered: [...charges.keys()].filter((id) => !paid.has(id)).length };
+  const undecided = answered.filter(isUndecided).map(({ requestId }) => requestId);
+  return { differences, undecided, unanswered: [...charges.keys()].filter((id) => !paid.has(id)).length };
 }

@@ -44,15 +44,13 @@ export class ReplicaGroup {
   /** Starts everything, until the scope ends. */
   static async start(scope: Scope, replicas: number): Promise<ReplicaGroup> {
     const postgres = await PostgresServer.start(scope);
-    const accounts = emptySchemaOn(postgres);
-    createAccounts(accounts, { busyMs: 5000 }).close();
+    const accounts = await emptySchemaOn(postgres);
+    await (await createAccounts(accounts, { busyMs: 5000 })).close();
     const { lake: source } = await createLake(scope, samplePath, { day: firstDay });
     const lakes = { source, copy: join(await temporaryFolder(scope), "copy") };
     await createTestFollower(source, lakes.copy).follow();
     const services = await Promise.all(
-      Array.from({ length: replicas }, (_, index) =>
-        startReplica(scope, { accounts, lake: lakes.copy, number: index + 1, of: replicas }),
-      ),
+      Array.from({ length: replicas }, () => startReplica(scope, { accounts, lake: lakes.copy })),
     );
     const nginx = await startNginx(
       scope,
@@ -69,7 +67,7 @@ export class ReplicaGroup {
     const ended = this.service(index);
     await ended.ended;
     const { port } = new URL(ended.url);
-    const options = { accounts: this.accounts, lake: this.lakes.copy, number: index + 1, of: this.services.length };
+    const options = { accounts: this.accounts, lake: this.lakes.copy };
     this.services[index] = await startReplica(this.scope, { ...options, port, program });
   }
 
@@ -129,14 +127,13 @@ export class ReplicaGroup {
 interface ReplicaSettings {
   readonly accounts: string;
   readonly lake: string;
-  readonly number: number;
-  readonly of: number;
   readonly port?: string;
   readonly program?: string;
 }
 
-function startReplica(scope: Scope, { accounts, lake, number, of, port = "0", program }: ReplicaSettings) {
-  const args = ["serve", "--port", port, "--lake", lake, "--replica", `${number}/${of}`, "--trust-proxy"];
+/** Starts a replica whose charges survive a crash of PostgreSQL. */
+function startReplica(scope: Scope, { accounts, lake, port = "0", program }: ReplicaSettings) {
+  const args = ["serve", "--port", port, "--lake", lake, "--charge-flush", "each", "--trust-proxy"];
   const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_DRAIN_DELAY: drainDelaySeconds };
   const limits = ["--threads", "1", "--memory", "512MiB"];
   return startServing(scope, [...args, ...limits], { env, ...(program === undefined ? {} : { program }) });

@@ -12,7 +12,7 @@ const { lake, client } = await sampleService();
 const { url, accounts } = client;
 
 test("a sign-in link that a person opens, not another page, signs in at once", async () => {
-  const token = createLinkSecret(accounts, createCustomer(accounts).accountId, "sign_in");
+  const token = await createLinkSecret(accounts, (await createCustomer(accounts)).accountId, "sign_in");
   const open = (site: string, method = "GET"): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const headers = { "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
@@ -35,7 +35,7 @@ test("a sign-in link that a person opens, not another page, signs in at once", a
 });
 
 test("the demo is opened in one click, on its machine alone", async () => {
-  const demoAccountId = createCustomer(accounts).accountId;
+  const demoAccountId = (await createCustomer(accounts)).accountId;
   const service = await startService(fileScope, lake, { accounts, demoAccountId });
   const { host, port } = new URL(service.url);
   const send = (
@@ -90,7 +90,7 @@ test("the demo is opened in one click, on its machine alone", async () => {
   const again = { ...chosen, csrf_token: csrfTokenIn(later) };
   const refused = await sendForm(service.url, "/account/password", again, { cookie: cookieOf(set).cookie });
   assert.deepEqual([/Current password/.test(later), refused.status], [true, 422], "a second one needs the first");
-  const other = createCustomer(accounts).accountId;
+  const other = (await createCustomer(accounts)).accountId;
   const otherCookie = `carquet-session=${await service.sessions.create(other)}`;
   assert.match((await send("/account", { Cookie: otherCookie })).page, /Current password/);
   assert.equal((await send("/sign-in/demo", { Host: "127.0.0.1", Origin: "http://127.0.0.1" }, "GET")).statusCode, 405);

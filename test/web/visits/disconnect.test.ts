@@ -9,7 +9,7 @@ import { createSlowLake, slowLakeDay, slowRequest, untilBusy } from "../../suppo
 
 test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
   const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
-  const customer = createCustomer(narrow.accounts);
+  const customer = await createCustomer(narrow.accounts);
   const headers = { Cookie: `carquet-session=${await narrow.sessions.create(customer.accountId)}` };
   const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
   const readMetrics = async (): Promise<string> => (await fetch(narrow.metricsUrl ?? "")).text();
@@ -28,6 +28,6 @@ test("the operations of a page whose client disconnects stop, and are not charge
     assert.match(metrics, /caller="page",status="abandoned"/);
     return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
   });
-  const { faults, charges } = inAccountsFile(narrow.accounts, audit);
+  const { faults, charges } = await inAccountsFile(narrow.accounts, audit);
   assert.deepEqual([faults, charges], [[], 4], "those of the API's client alone");
 });

@@ -12,23 +12,21 @@ const { lake, client } = await sampleService();
 
 /** Opens pages in a browser that is signed in to a new account; each returns its text and the usage classes of its charges. */
 async function browserOf(service: Client, options: CustomerOptions = {}) {
-  const customer = createCustomer(service.accounts, options);
+  const customer = await createCustomer(service.accounts, options);
   const Cookie = `carquet-session=${await service.sessions.create(customer.accountId)}`;
-  const charged = (): readonly string[] =>
-    inAccountsFile(service.accounts, (database) =>
-      listEntryPage(database, { accountId: customer.accountId, before: null, limit: 1000 }).flatMap(
+  const charged = (): Promise<readonly string[]> =>
+    inAccountsFile(service.accounts, async (database) =>
+      (await listEntryPage(database, { accountId: customer.accountId, before: null, limit: 1000 })).flatMap(
         ({ kind, usageClass }) => (kind === "charge" && usageClass !== null ? usageClass : []),
       ),
     );
   const open = async (path: string, status = 200) => {
-    const before = charged();
+    const before = await charged();
     const response = await fetch(`${service.url}${path}`, { headers: { Cookie } });
     assert.equal(response.status, status, path);
     return {
       page: await response.text(),
-      charges: charged()
-        .slice(0, -before.length || undefined)
-        .sort(),
+      charges: (await charged()).slice(0, -before.length || undefined).sort(),
     };
   };
   return { customer, open };
@@ -79,9 +77,11 @@ test("a free explorer writes no charge and shows no meter; requests with a key a
     assert.doesNotMatch(page, /page-cost|id="balance"/, path);
   }
   assert.equal((await fetch(`${free.url}/v1/listings`, { headers: customer.bearer })).status, 402);
-  inAccountsFile(free.accounts, (database) => changeAccount(database, customer.accountId, { state: "suspended" }));
+  await inAccountsFile(free.accounts, (database) =>
+    changeAccount(database, customer.accountId, { state: "suspended" }),
+  );
   const suspended = await browserOf(free);
-  inAccountsFile(free.accounts, (database) =>
+  await inAccountsFile(free.accounts, (database) =>
     changeAccount(database, suspended.customer.accountId, { state: "suspended" }),
   );
   await suspended.open("/", 402);

@@ -18,10 +18,15 @@ const { url, accounts, customer, sessions } = await startService(fileScope, lake
 /** Notes so long that the file is larger than what the operating system buffers of a connection. */
 const entries = 10_000;
 const note = "x".repeat(4_000);
-inAccountsFile(accounts, (database) => {
-  database.transaction(() => {
+await inAccountsFile(accounts, async (database) => {
+  await database.transaction(async (database) => {
     for (let entry = 0; entry < entries; entry += 1)
-      adjustBalance(database, { accountId: customer.accountId, micros: 1, atMs: Date.now(), note: `${entry} ${note}` });
+      await adjustBalance(database, {
+        accountId: customer.accountId,
+        micros: 1,
+        atMs: Date.now(),
+        note: `${entry} ${note}`,
+      });
   });
 });
 
@@ -45,7 +50,7 @@ test("an account downloads two ledgers at once; a third is refused until one end
   const refused = await download();
   assert.deepEqual([refused.status, refused.headers.get("Retry-After")], [429, "1"]);
   assert.match(await refused.text(), /Too many concurrent requests: more than 2 of this account/);
-  const other = createCustomer(accounts);
+  const other = await createCustomer(accounts);
   assert.equal((await download({ Cookie: await cookieOf(other.accountId) })).status, 200);
   assert.equal((await fetch(`${url}/account`, { headers: { Cookie: cookie } })).status, 200, "pages are counted apart");
   for (const response of slow) response.destroy();

@@ -44,12 +44,13 @@ const linkOrigin = (publicUrl: string | undefined, port: number): string => publ
 
 const create = (): Command =>
   declaredCommand("accounts create", linkSettings).action(
-    ({ accounts, json, publicUrl, port, ...input }: CreateValues) => {
-      const { account_id, secret } = withNewAccountsFile(accounts, (database) =>
-        database.transaction(() => {
-          const { accountId } = applyChange(database, "accounts create", input, commandAuthor());
+    async ({ accounts, json, publicUrl, port, ...input }: CreateValues) => {
+      const { account_id, secret } = await withNewAccountsFile(accounts, (database) =>
+        database.transaction(async (database) => {
+          const { accountId } = await applyChange(database, "accounts create", input, commandAuthor());
           const link = { accountId, kind: "invitation" } as const;
-          return { account_id: accountId, secret: applyChange(database, "accounts invite", link, commandAuthor()) };
+          const invitation = await applyChange(database, "accounts invite", link, commandAuthor());
+          return { account_id: accountId, secret: invitation };
         }),
       );
       const invitation_url = linkUrl(linkOrigin(publicUrl, port), "invitation", secret);
@@ -72,10 +73,17 @@ const invite = (): Command =>
     "create a link that sets the password of an account once, or signs in to it; resets a forgotten password",
     inviteSettings,
   ).action(
-    ({ accounts, json, account, publicUrl, port, signIn = false }: AccountValues & ValuesOf<typeof inviteSettings>) => {
+    async ({
+      accounts,
+      json,
+      account,
+      publicUrl,
+      port,
+      signIn = false,
+    }: AccountValues & ValuesOf<typeof inviteSettings>) => {
       const kind = signIn ? "sign_in" : "invitation";
       const link = { accountId: account, kind } as const;
-      const secret = withAccountsFile(accounts, (database) =>
+      const secret = await withAccountsFile(accounts, (database) =>
         applyChange(database, "accounts invite", link, commandAuthor()),
       );
       const url = linkUrl(linkOrigin(publicUrl, port), kind, secret);
@@ -84,18 +92,18 @@ const invite = (): Command =>
   );
 
 const list = (): Command =>
-  accountsFileCommand("list", "list all accounts, oldest first").action(({ accounts, json }: AccountsFileValues) => {
-    printRows(
-      withAccountsFile(accounts, (database) => listAccounts(database, monthOf(Date.now())).map(accountRow)),
-      json,
-    );
-  });
+  accountsFileCommand("list", "list all accounts, oldest first").action(
+    async ({ accounts, json }: AccountsFileValues) => {
+      const found = await withAccountsFile(accounts, (database) => listAccounts(database, monthOf(Date.now())));
+      printRows(found.map(accountRow), json);
+    },
+  );
 
 const show = (): Command =>
   accountCommand("show", "show the status, balance, spending and limits of an account").action(
-    ({ accounts, json, account }: AccountValues) => {
+    async ({ accounts, json, account }: AccountValues) => {
       const row = accountRow(
-        withAccountsFile(accounts, (database) => getAccount(database, account, monthOf(Date.now()))),
+        await withAccountsFile(accounts, (database) => getAccount(database, account, monthOf(Date.now()))),
       );
       if (json) process.stdout.write(`${JSON.stringify(row, null, 2)}\n`);
       else
@@ -113,9 +121,9 @@ const log = (): Command =>
     "log",
     "list who changed what, newest first: the audit log of the command line and the dashboard",
     logSettings,
-  ).action(({ accounts, json, account, limit }: AccountsFileValues & ValuesOf<typeof logSettings>) => {
+  ).action(async ({ accounts, json, account, limit }: AccountsFileValues & ValuesOf<typeof logSettings>) => {
     const page = { before: null, limit, ...(account === undefined ? {} : { accountId: account }) };
-    const records = withAccountsFile(accounts, (database) => listAuditRecords(database, page));
+    const records = await withAccountsFile(accounts, (database) => listAuditRecords(database, page));
     const rows = records.map(({ atMs, actor, action, accountId, details }) => ({
       time: formatTime(atMs),
       actor,

@@ -50,16 +50,16 @@ export function changeCommand(name: OperatorChangeName): Command {
   const argument = Object.entries<ChangeField>(changes[name].fields).find(([, { flags }]) =>
     flags.startsWith("<"),
   )?.[0];
-  return command.action(() => {
+  return command.action(async () => {
     const { accounts, json, ...input } = Object.assign(
       command.opts<AccountsFileValues & ChangeInput<OperatorChangeName>>(),
       argument === undefined ? {} : { [argument]: command.processedArgs[0] },
     );
-    withAccountsFile(accounts, (database) => {
+    await withAccountsFile(accounts, async (database) => {
       const author = commandAuthor();
-      const outcome: ChangeOutcome = applyChange(database, name, input, author);
+      const outcome: ChangeOutcome = await applyChange(database, name, input, author);
       const { accountId, line = `${accountId}: ${verbOf(name)} ${outcome.details}` } = outcome;
-      printResult(outcome.json ?? accountRow(getAccount(database, accountId, monthOf(author.atMs))), line, json);
+      printResult(outcome.json ?? accountRow(await getAccount(database, accountId, monthOf(author.atMs))), line, json);
     });
   });
 }

@@ -20,8 +20,8 @@ export const creditsCommand = (): Command =>
 
 const list = (): Command =>
   accountCommand("list", "list the entries of an account except charges, oldest first").action(
-    ({ accounts, json, account }: AccountValues) => {
-      printRows(withAccountsFile(accounts, (database) => listEntries(database, account)).map(toRow), json);
+    async ({ accounts, json, account }: AccountValues) => {
+      printRows((await withAccountsFile(accounts, (database) => listEntries(database, account))).map(toRow), json);
     },
   );
 

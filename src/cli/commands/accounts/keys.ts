@@ -16,8 +16,8 @@ export const keysCommand = (): Command =>
 
 const list = (): Command =>
   accountCommand("list", "list the keys of an account without their secrets, including revoked ones").action(
-    ({ accounts, json, account }: AccountValues) => {
-      const keys = withAccountsFile(accounts, (database) => listKeys(database, account));
+    async ({ accounts, json, account }: AccountValues) => {
+      const keys = await withAccountsFile(accounts, (database) => listKeys(database, account));
       const time = (atMs: number | null): string | null => (atMs === null ? null : formatTime(atMs));
       const rows = keys.map((key) => ({
         key_id: key.keyId,

@@ -22,7 +22,9 @@ export const ledgerCommand = (): Command =>
 const backup = (): Command =>
   accountsFileCommand("backup", "copy the accounts file in a consistent state and audit the copy")
     .addArgument(new Argument("<file>", "path of the backup; the file must not exist").argParser(pathParser))
-    .action((file: string, { accounts, json }: AccountsFileValues) => printAudit(file, backUp(accounts, file), json));
+    .action(async (file: string, { accounts, json }: AccountsFileValues) =>
+      printAudit(file, await backUp(accounts, file), json),
+    );
 
 const restoreSettings = {
   discard: { flags: "--discard", help: "discard entries, revocations and changes that the backup lacks" },
@@ -35,12 +37,14 @@ const restoreBackup = (): Command =>
     restoreSettings,
   )
     .addArgument(new Argument("<file>", "path of the backup").argParser(pathParser))
-    .action((file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
-      const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
-      const { audit: restored, previousFile } = restore(accounts, file, { stamp, discard });
-      if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
-      printAudit(accounts, restored, json);
-    });
+    .action(
+      async (file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
+        const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+        const { audit: restored, previousFile } = await restore(accounts, file, { stamp, discard });
+        if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
+        printAudit(accounts, restored, json);
+      },
+    );
 
 const copySettings = sharedSettings("json");
 
@@ -55,15 +59,15 @@ const copy = (): Command =>
     .addArgument(
       new Argument("<to>", "new accounts file, or URL of a database without accounts").argParser(accountsParser),
     )
-    .action((from: string, to: string, { json }: ValuesOf<typeof copySettings>) =>
-      printAudit(to, copyAccounts(from, to), json),
+    .action(async (from: string, to: string, { json }: ValuesOf<typeof copySettings>) =>
+      printAudit(to, await copyAccounts(from, to), json),
     );
 
 const verify = (): Command =>
   accountsFileCommand(
     "verify",
     "compare balances, monthly spending and daily usage with the sums of the entries; check the file for damage",
-  ).action(({ accounts, json }: AccountsFileValues) => printAudit(accounts, auditExisting(accounts), json));
+  ).action(async ({ accounts, json }: AccountsFileValues) => printAudit(accounts, await auditExisting(accounts), json));
 
 /** Prints the result of an audit. Throws a UserError if it has faults. */
 function printAudit(path: string, { faults, accounts, entries, charges }: AuditResult, isJson: boolean): void {

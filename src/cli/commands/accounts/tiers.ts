@@ -18,8 +18,8 @@ export const tiersCommand = (): Command =>
 
 const reviewAll = (): Command =>
   accountsFileCommand("review", "review all accounts now and print those that are promoted or queued").action(
-    ({ accounts, json }: AccountsFileValues) => {
-      const results = withAccountsFile(accounts, (database) =>
+    async ({ accounts, json }: AccountsFileValues) => {
+      const results = await withAccountsFile(accounts, (database) =>
         applyChange(database, "tiers review", {}, commandAuthor()),
       );
       const rows = results.map(({ accountId, email, from, to, outcome }) => ({
@@ -35,8 +35,8 @@ const reviewAll = (): Command =>
 
 const queue = (): Command =>
   accountsFileCommand("queue", "list the reviews that wait for approval").action(
-    ({ accounts, json }: AccountsFileValues) => {
-      const rows = withAccountsFile(accounts, queuedReviews).map(({ accountId, email, day, from, to }) => ({
+    async ({ accounts, json }: AccountsFileValues) => {
+      const rows = (await withAccountsFile(accounts, queuedReviews)).map(({ accountId, email, day, from, to }) => ({
         account_id: accountId,
         email,
         queued_on: day,

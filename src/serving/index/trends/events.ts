@@ -5,21 +5,21 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
 import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/source.ts";
 import { unknownId } from "../build.ts";
-import { type IndexContext, isSold } from "../conditions.ts";
+import { fromMatches, idOf, withTokens } from "../conditions.ts";
 import type { Dictionary } from "../dictionary.ts";
-import type { SearchIndex } from "../search-index.ts";
-import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
+import { isSold, type Segment, type SegmentRows } from "../segment.ts";
+import { between, type Test } from "../tests.ts";
 
-/** The column of an event's day, and the conditions on listings that can have had it. */
-const eventDays: Readonly<Record<ListingEvent, { readonly column: Sql; readonly conditions: readonly Sql[] }>> = {
-  new_listings: { column: sql`listed_on`, conditions: [] },
-  sold: { column: sql`sold_on_record`, conditions: [isSold] },
-  price_drops: { column: sql`dropped_on`, conditions: [] },
+/** The column of an event's day, and the tests of listings that can have had it. */
+const eventDays: Readonly<Record<ListingEvent, { readonly column: string; readonly tests: readonly Test[] }>> = {
+  new_listings: { column: "listed_on", tests: [] },
+  sold: { column: "sold_on_record", tests: [isSold] },
+  price_drops: { column: "dropped_on", tests: [] },
 };
 
 /** Returns `TrendSource.countEvents`. */
 export async function countEvents(
-  indexes: readonly SearchIndex[],
+  segments: readonly Segment[],
   engine: Engine,
   request: EventRequest,
 ): Promise<readonly EventCount[]> {
@@ -29,7 +29,7 @@ export async function countEvents(
     await Promise.all(
       events.map(async (event) => {
         const counts = new DailyCounts(spanOf(windows.filter((window) => window.event === event)), request);
-        await Promise.all(indexes.map((index) => countIn(index, engine, event, counts)));
+        await Promise.all(segments.map((segment) => countIn(segment, engine, event, counts)));
         return [event, counts] as const;
       }),
     ),
@@ -49,23 +49,22 @@ function spanOf(windows: readonly EventWindow[]): readonly [first: number, last:
   ];
 }
 
-async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, counts: DailyCounts): Promise<void> {
-  const { column, conditions } = eventDays[event];
+async function countIn(segment: Segment, engine: Engine, event: ListingEvent, counts: DailyCounts): Promise<void> {
+  const { column, tests } = eventDays[event];
   const [first, last] = counts.span;
-  const isWithin = sql`${column} BETWEEN ${integerLiteral(first)} AND ${integerLiteral(last)}`;
   const isDrop = event === "price_drops";
-  const context = index.newest(isDrop ? conditions : [...conditions, isWithin]);
+  const rows = segment.newest(isDrop ? tests : [...tests, between(column, first, last)]);
   const { filters, attribute } = counts.request;
-  const { matches } = compileFilters(filters, context);
-  if (matches === "never") return;
-  const found = sql`SELECT ${idOf(attribute)} AS id, ${isDrop ? sql`position` : sql`${column} AS "day"`} ${overMatches(matches, context)}`;
-  const rows = withTokens(isDrop ? dropsOf(found, context, isWithin) : found, attribute, context);
-  const grouped = sql`SELECT id, "day", count(*)::INTEGER AS events FROM (${rows}) GROUP BY id, "day"`;
-  await forEachInTurns(await engine.vectors(grouped), (part) => counts.add(context.dictionary, part));
+  const selected = isDrop ? sql`position` : sql`${ident(column)} AS "day"`;
+  const found = sql`SELECT ${idOf(attribute)} AS id, ${selected} ${fromMatches(rows, filters)}`;
+  const events = withTokens(isDrop ? dropsOf(found, rows, counts.span) : found, attribute, rows);
+  const grouped = sql`SELECT id, "day", count(*)::INTEGER AS events FROM (${events}) GROUP BY id, "day"`;
+  await forEachInTurns(await engine.vectors(grouped), (part) => counts.add(segment.dictionary, part));
 }
 
-const dropsOf = (listings: Sql, { catalog }: IndexContext, isWithin: Sql): Sql => sql`
-  SELECT id, dropped_on AS "day" FROM (${listings}) JOIN ${ident(catalog, "price_drops")} USING (position) WHERE ${isWithin}`;
+const dropsOf = (listings: Sql, { segment }: SegmentRows, [first, last]: DailyCounts["span"]): Sql => sql`
+  SELECT id, dropped_on AS "day" FROM (${listings}) JOIN ${ident(segment.catalog, "price_drops")} USING (position)
+  WHERE  dropped_on BETWEEN ${integerLiteral(first)} AND ${integerLiteral(last)}`;
 
 /** The number of events on each day of a span, by value. */
 class DailyCounts {

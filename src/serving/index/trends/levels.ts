@@ -9,7 +9,7 @@ import { sql } from "../../../db/sql.ts";
 import type { Level, LevelRequest } from "../../../listing/source.ts";
 import { joinNumbers, valueNumbers } from "../value-numbers.ts";
 import { measureOnDays, type SeriesNumbers, type SeriesOnDay } from "./percentiles.ts";
-import { contextOf, type IndexedDays } from "./rows.ts";
+import type { IndexedDays } from "./rows.ts";
 import type { Series } from "./series-sums.ts";
 import { meansOf, sumSeries } from "./sums.ts";
 
@@ -55,7 +55,7 @@ async function chooseSeries(
 ): Promise<NumberedSeries> {
   const { attribute, limit } = request;
   if (attribute === undefined) return { numbers: (rows) => rows, textOf: () => "" };
-  const dictionaries = indexed.map((of) => contextOf(of).dictionary);
+  const dictionaries = indexed.map(({ segment }) => segment.dictionary);
   const { count, same, textOf, in: rowsIn } = valueNumbers(attribute, dictionaries);
   if (count <= Math.max(limit, measuredValuesMax) && same.length === 0)
     return { numbers: (rows, dictionary) => rowsIn(rows, sql`id`, dictionary), textOf };

@@ -4,9 +4,9 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { metricOf } from "../../../listing/aggregates.ts";
 import type { Level, LevelRequest } from "../../../listing/source.ts";
+import { withTokens } from "../conditions.ts";
 import type { Dictionary } from "../dictionary.ts";
-import { withTokens } from "../where.ts";
-import { boundsIn, contextOf, type IndexedDays, measuresOf, rowsOn, rowsOnDay } from "./rows.ts";
+import { boundsIn, type IndexedDays, measuresOf, rowsOn, rowsOnDay } from "./rows.ts";
 
 /** How many listings a series has on a requested day, both given by their numbers, and their statistics. */
 export interface SeriesOnDay extends Pick<Level, "count" | "statistics"> {
@@ -73,15 +73,8 @@ function expanded(indexed: readonly IndexedDays[], request: LevelRequest, number
 }
 
 /** Selects rows with the number of their series as `series` instead of the id. */
-function withSeries(
-  rows: Sql | undefined,
-  of: IndexedDays,
-  { attribute }: LevelRequest,
-  numbers: SeriesNumbers,
-): Sql | undefined {
-  if (rows === undefined) return undefined;
-  const context = contextOf(of);
-  const numbered = numbers(withTokens(rows, attribute, context), context.dictionary);
+function withSeries(rows: Sql, of: IndexedDays, { attribute }: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
+  const numbered = numbers(withTokens(rows, attribute, of), of.segment.dictionary);
   return numbered && sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbered})`;
 }
 

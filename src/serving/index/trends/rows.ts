@@ -1,22 +1,22 @@
 /** The rows of the search index of some days, for trends. */
 import { epochDay } from "../../../base/day.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../../db/sql.ts";
+import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../../db/sql.ts";
 import { dependsOnDay } from "../../../listing/filter.ts";
 import type { NumberName } from "../../../listing/schema.ts";
 import type { LevelRequest } from "../../../listing/source.ts";
-import { allOf, conditionOf, type IndexContext, numberOn } from "../conditions.ts";
-import type { SearchIndex } from "../search-index.ts";
-import { compileFilters, idOf, overMatches } from "../where.ts";
+import { conditionOf, fromMatches, idOf, numberOn } from "../conditions.ts";
+import type { Segment, SegmentRows } from "../segment.ts";
+import { testOf } from "../tests.ts";
 
-/** An index with the rows that hold on some of the requested days, which follow each other. */
+/** A segment with the rows that hold on some of the requested days, which follow each other. */
 export interface IndexedDays {
   readonly days: readonly string[];
-  readonly index: SearchIndex;
+  readonly segment: Segment;
 }
 
 /** Returns the rows that hold on one of the days. */
-export const contextOf = ({ days, index }: IndexedDays): IndexContext =>
-  index.between(days[0] ?? "", days.at(-1) ?? "");
+export const rowsOfDays = ({ days, segment }: IndexedDays): SegmentRows =>
+  segment.between(days[0] ?? "", days.at(-1) ?? "");
 
 export const measuresOf = ({ statistics }: Pick<LevelRequest, "statistics">): readonly NumberName[] => [
   ...new Set(statistics.map(({ measure }) => measure)),
@@ -27,42 +27,38 @@ export const isDaily = (request: Pick<LevelRequest, "filters" | "statistics">): 
   request.filters.some(dependsOnDay) || measuresOf(request).includes("days_on_market");
 
 /**
- * Selects `id` (of the value of the attribute, see `idOf`), the measures, `valid_from` and `valid_to` of the matches in an index; one row for each day
- * if `isDaily`. Returns undefined without such rows.
+ * Selects `id` (of the value of the attribute, see `idOf`), the measures, `valid_from` and `valid_to` of the matches in a segment; one row for each day
+ * if `isDaily`.
  */
-export function rowsOn(of: IndexedDays, request: LevelRequest): Sql | undefined {
-  const context = contextOf(of);
-  const daily = request.filters.filter(dependsOnDay);
-  const { matches } = compileFilters(
+export function rowsOn(of: IndexedDays, request: LevelRequest): Sql {
+  const rows = rowsOfDays(of);
+  const matches = fromMatches(
+    rows,
     request.filters.filter((filter) => !dependsOnDay(filter)),
-    context,
   );
-  if (matches === "never") return undefined;
-  if (!isDaily(request))
-    return sql`SELECT ${selected(request, context)}, valid_from, valid_to ${overMatches(matches, context)}`;
-  const dated = { ...context, day: sql`"day"` };
-  const condition = allOf(daily.map((filter) => conditionOf(filter, dated)));
-  if (condition === "never") return undefined;
-  const where = condition === "always" ? sql`` : sql`WHERE ${condition}`;
+  if (!isDaily(request)) return sql`SELECT ${selected(request, rows)}, valid_from, valid_to ${matches}`;
+  const dated = { ...rows, day: sql`"day"` };
+  const conditions = request.filters
+    .filter(dependsOnDay)
+    .map((filter) => conditionOf(testOf(filter, of.segment), dated));
   const [lo, hi] = boundsIn(of.days);
   return sql`
     SELECT ${selected(request, dated)}, "day" AS valid_from, "day" + 1 AS valid_to
     FROM (SELECT *, list_extract(${listOf(of.days.map(epochDay))}, step) AS "day"
-          FROM (SELECT *, unnest(range(${lo} + 1, ${hi} + 1))::INTEGER AS step ${overMatches(matches, context)}))
-    ${where}`;
+          FROM (SELECT *, unnest(range(${lo} + 1, ${hi} + 1))::INTEGER AS step ${matches}))
+    WHERE ${all(conditions)}`;
 }
 
 /** Selects `id` and the measures of the matches on one day, as `rowsOn` does. */
-export function rowsOnDay(day: string, { index }: IndexedDays, request: LevelRequest): Sql | undefined {
-  const context = index.on(day);
-  const { matches } = compileFilters(request.filters, context);
-  return matches === "never" ? undefined : sql`SELECT ${selected(request, context)} ${overMatches(matches, context)}`;
+export function rowsOnDay(day: string, { segment }: IndexedDays, request: LevelRequest): Sql {
+  const rows = segment.on(day);
+  return sql`SELECT ${selected(request, rows)} ${fromMatches(rows, request.filters)}`;
 }
 
-const selected = (request: LevelRequest, context: IndexContext): Sql =>
+const selected = (request: LevelRequest, rows: SegmentRows): Sql =>
   join([
     sql`${idOf(request.attribute)} AS id`,
-    ...measuresOf(request).map((measure) => sql`${numberOn(measure, context)} AS ${ident(measure)}`),
+    ...measuresOf(request).map((measure) => sql`${numberOn(measure, rows)} AS ${ident(measure)}`),
   ]);
 
 /** Returns the positions among some days of the first one on which a row holds, and of the one after the last. */

@@ -5,8 +5,8 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { meanOf } from "../../../listing/aggregates.ts";
 import type { Level, LevelRequest, Statistic } from "../../../listing/source.ts";
-import { withTokens } from "../where.ts";
-import { contextOf, type IndexedDays, isDaily, rowsOn, rowsOnDay } from "./rows.ts";
+import { withTokens } from "../conditions.ts";
+import { type IndexedDays, isDaily, rowsOn, rowsOnDay } from "./rows.ts";
 import { type Series, SeriesSums } from "./series-sums.ts";
 
 /** Sums up the matches by value on each day, `statistics` as means. Returns the values with the most matches. */
@@ -23,11 +23,9 @@ export async function sumSeries(
 async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {
   const isScanned = of.days.length <= scannedDaysMax;
   const grouped = isScanned ? countedOnDays(of, request) : changesOf(of, request);
-  if (grouped === undefined) return;
-  const context = contextOf(of);
-  const { dictionary } = context;
+  const { dictionary } = of.segment;
   const stepOf = stepsOf(of, request);
-  await forEachInTurns(await engine.vectors(withTokens(grouped, request.attribute, context)), (vectors) => {
+  await forEachInTurns(await engine.vectors(withTokens(grouped, request.attribute, of)), (vectors) => {
     sums.addChanges({ dictionary, vectors, stepOf, sign: 1 });
     if (isScanned || isDaily(request))
       sums.addChanges({ dictionary, vectors, stepOf: (day) => stepOf(day + 1), sign: -1 });
@@ -37,25 +35,22 @@ async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest
 /** Up to this many days, scanning the rows of each takes half the time of grouping all. */
 const scannedDaysMax = 2;
 
-function countedOnDays(of: IndexedDays, request: LevelRequest): Sql | undefined {
-  const ofDays = of.days.flatMap((day) => {
-    const rows = rowsOnDay(day, of, request);
+function countedOnDays(of: IndexedDays, request: LevelRequest): Sql {
+  const ofDays = of.days.map((day) => {
     const onDay = integerLiteral(epochDay(day));
-    return rows === undefined
-      ? []
-      : sql`SELECT id, ${onDay} AS "day", ${join(sumsOf(request, sql`1`))} FROM (${rows}) GROUP BY id`;
+    const rows = rowsOnDay(day, of, request);
+    return sql`SELECT id, ${onDay} AS "day", ${join(sumsOf(request, sql`1`))} FROM (${rows}) GROUP BY id`;
   });
-  return ofDays.length === 0 ? undefined : join(ofDays, sql` UNION ALL `);
+  return join(ofDays, sql` UNION ALL `);
 }
 
 /**
  * The rows are grouped by their own days, which takes half the time of finding requested days in each row. If the engine knows the first of these,
  * it groups in an array.
  */
-function changesOf(of: IndexedDays, request: LevelRequest): Sql | undefined {
+function changesOf(of: IndexedDays, request: LevelRequest): Sql {
   const rows = rowsOn(of, request);
-  if (rows === undefined) return undefined;
-  const { isOpenEnded, since } = of.index;
+  const { isOpenEnded, since } = of.segment;
   if (isOpenEnded || isDaily(request))
     return sql`
       SELECT id, valid_from AS "day", ${join(sumsOf(request, sql`1`))}

@@ -126,8 +126,8 @@ export class Journal {
   }
 
   /** Compares the ledger with the received answers. Returns the numbers of entries. */
-  auditCharges(path: string): LedgerSummary {
-    const ledger = inAccountsFile(path, readLedger);
+  async auditCharges(path: string): Promise<LedgerSummary> {
+    const ledger = await inAccountsFile(path, readLedger);
     for (const fault of ledger.faults) this.addProblem("audit", fault);
     const summary = { charges: ledger.charges.size, refunds: ledger.refunded.size, lost: 0, doubled: 0, unanswered: 0 };
     for (const [accountId, account] of this.accounts) {
@@ -206,11 +206,11 @@ export interface LedgerSummary {
   readonly unanswered: number;
 }
 
-function readLedger(database: Parameters<Parameters<typeof inAccountsFile>[1]>[0]): Ledger {
-  const { faults } = audit(database);
-  const charges = database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`);
-  const refunds = database.all(sql`SELECT reference FROM entries WHERE reference LIKE 'refund_%'`);
-  const keys = database.all(sql`SELECT account_id, idempotency_key, charge_id FROM idempotency_keys`);
+async function readLedger(database: Parameters<Parameters<typeof inAccountsFile>[1]>[0]): Promise<Ledger> {
+  const { faults } = await audit(database);
+  const charges = await database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`);
+  const refunds = await database.all(sql`SELECT reference FROM entries WHERE reference LIKE 'refund_%'`);
+  const keys = await database.all(sql`SELECT account_id, idempotency_key, charge_id FROM idempotency_keys`);
   assert.equal(new Set(charges.map((row) => textIn(row, "entry_id"))).size, charges.length);
   return {
     faults,

@@ -103,8 +103,8 @@ class MixedLoad {
 
   private readonly isFinished = (): boolean => this.isOver;
 
-  private clientOf(role: Role, isOver: () => boolean): LoadClient {
-    const client: ClientIdentity<Role> = { role, customer: createCustomer(this.accounts, { usd: "100000" }) };
+  private async clientOf(role: Role, isOver: () => boolean): Promise<LoadClient> {
+    const client: ClientIdentity<Role> = { role, customer: await createCustomer(this.accounts, { usd: "100000" }) };
     const options: ClientOptions = {
       url: this.service.url,
       requests: this.options.prepared.requests,
@@ -131,7 +131,7 @@ class MixedLoad {
   async measureCapacity(): Promise<number> {
     const startedAtMs = performance.now();
     const seconds = (): number => (performance.now() - startedAtMs) / 1000;
-    const client = this.clientOf("attacking", () => seconds() >= this.options.capacitySeconds);
+    const client = await this.clientOf("attacking", () => seconds() >= this.options.capacitySeconds);
     return (await client.sendClosedLoop(capacityConnections)) / seconds();
   }
 
@@ -139,8 +139,11 @@ class MixedLoad {
   async run(offeredPerSecond: number): Promise<void> {
     this.startedAtMs = performance.now();
     const rate = offeredPerSecond / customersOf.attacking;
-    const clients = roles.flatMap((role) =>
-      Array.from({ length: customersOf[role] }, () => this.clientOf(role, this.isFinished).run(rate)),
+    const clients = roles.flatMap(
+      async (role) =>
+        await Promise.all(
+          Array.from({ length: customersOf[role] }, async () => (await this.clientOf(role, this.isFinished)).run(rate)),
+        ),
     );
     const others = [this.publish(), this.damage(), this.fillDisk(), this.watch()];
     await Promise.race([sleep(this.options.seconds * 1000), this.service.ended]);
@@ -224,8 +227,7 @@ class MixedLoad {
       await eventually(
         "the ledger is available",
         async () => {
-          const { isLedgerAvailable, ledgerTasks } = await readVitalSigns(metricsUrl, this.elapsedSeconds);
-          return isLedgerAvailable && ledgerTasks === 0;
+          return (await readVitalSigns(metricsUrl, this.elapsedSeconds)).isLedgerAvailable;
         },
         recoveredMs,
       );
@@ -247,7 +249,7 @@ class MixedLoad {
 /** Serves the lake, measures the capacity, and runs the mixed load. Returns the summary, problems included. */
 export async function runMixedLoad(scope: Scope, options: MixedLoadOptions): Promise<MixedLoadSummary> {
   const accounts = join(options.disk.folder, "accounts.db");
-  createAccountsFile(accounts, { busyMs: 5000 }).close();
+  await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
   const port = String(await freePort());
   const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_METRICS_PORT: port };
   const args = ["serve", "--port", "0", "--lake", options.prepared.lake, "--response-cache", responseCacheMiB];

@@ -8,7 +8,6 @@ export interface VitalSigns {
   readonly eventLoopP99Ms: number;
   readonly eventLoopMaxMs: number;
   readonly isLedgerAvailable: boolean;
-  readonly ledgerTasks: number;
   readonly version: string;
 }
 
@@ -23,7 +22,6 @@ export async function readVitalSigns(metricsUrl: string, atSeconds: number): Pro
     eventLoopP99Ms: sampleOf("nodejs_eventloop_lag_p99_seconds") * 1000,
     eventLoopMaxMs: sampleOf("nodejs_eventloop_lag_max_seconds") * 1000,
     isLedgerAvailable: sampleOf("carquet_ledger_available") === 1,
-    ledgerTasks: sampleOf("carquet_ledger_tasks_waiting"),
     version: /carquet_lake_version_info\{version="([^"]+)"\}/.exec(samples)?.[1] ?? "",
   };
 }

@@ -100,8 +100,12 @@ export class OverloadLoad {
     return (performance.now() - this.startedAtMs) / 1000;
   }
 
-  private identity(role: string, refusals = refusalsUnderLoad, options: CustomerOptions = {}): ClientIdentity {
-    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000", ...options }) };
+  private async identity(
+    role: string,
+    refusals = refusalsUnderLoad,
+    options: CustomerOptions = {},
+  ): Promise<ClientIdentity> {
+    return { role, refusals, customer: await createCustomer(this.options.accounts, { usd: "900000", ...options }) };
   }
 
   /** Returns the connections of a role: more than one account may have requests in progress, and fewer than one address may have. */
@@ -119,7 +123,7 @@ export class OverloadLoad {
   /** Sends light requests of each class alone, after a first one, for which a version may have to be opened. */
   async measureIdle(seconds: number): Promise<void> {
     for (const of of lightClasses) {
-      const client = this.identity(`${of}, idle`);
+      const client = await this.identity(`${of}, idle`);
       const first = this.draw.draw(of);
       await this.send(client, first.request, first);
       await this.sendLight(of, client, endAfter(seconds), () => this.times[of].idle);
@@ -128,7 +132,7 @@ export class OverloadLoad {
 
   /** Returns the answers a second of a closed loop of the offered load. */
   async measureCapacity(seconds: number): Promise<number> {
-    const client = this.identity("closed loop");
+    const client = await this.identity("closed loop");
     const isOver = endAfter(seconds);
     const startedAtMs = performance.now();
     let answers = 0;
@@ -145,17 +149,19 @@ export class OverloadLoad {
 
   /** Runs all clients until the time is over. */
   async run(capacityPerSecond: number, isOver: () => boolean): Promise<void> {
-    const offered = offeredClasses.map((of) =>
-      this.offer(of, overload * capacityPerSecond * offeredShares[of], isOver),
+    const offered = await Promise.all(
+      offeredClasses.map((of) => this.offer(of, overload * capacityPerSecond * offeredShares[of], isOver)),
     );
     await Promise.all([
       ...offered,
-      ...lightClasses.map((of) => {
-        const { loaded, disturbed } = this.times[of];
-        const timesOf = (sentAtMs: number): ResponseTimes =>
-          this.options.service.wasDisturbed(sentAtMs, Date.now()) ? disturbed : loaded;
-        return this.sendLight(of, this.identity(of), isOver, timesOf);
-      }),
+      ...(await Promise.all(
+        lightClasses.map(async (of) => {
+          const { loaded, disturbed } = this.times[of];
+          const timesOf = (sentAtMs: number): ResponseTimes =>
+            this.options.service.wasDisturbed(sentAtMs, Date.now()) ? disturbed : loaded;
+          return this.sendLight(of, await this.identity(of), isOver, timesOf);
+        }),
+      )),
       this.nameVersions(isOver),
       this.sendHostileStatements(isOver),
       this.abandonExports(isOver),
@@ -169,7 +175,7 @@ export class OverloadLoad {
 
   /** Sends every request once, each of which must be answered. */
   async askEverything(): Promise<void> {
-    const client = this.identity("afterwards", []);
+    const client = await this.identity("afterwards", []);
     for (const of of [...lightClasses, ...offeredClasses])
       for (const request of this.options.requests[of])
         await this.send(client, request, { path: this.draw.pathOf(of, request) });
@@ -178,7 +184,7 @@ export class OverloadLoad {
 
   /** Each class has an account, so that they wait as different customers do. */
   private async offer(of: OfferedClass, perSecond: number, isOver: () => boolean): Promise<void> {
-    const client = this.identity(of);
+    const client = await this.identity(of);
     await atRate(perSecond, isOver, async () => {
       const drawn = this.draw.draw(of);
       await this.send(client, drawn.request, drawn);
@@ -200,7 +206,7 @@ export class OverloadLoad {
 
   /** Looks up listings that do not exist, which is free, in one version after the other. */
   private async nameVersions(isOver: () => boolean): Promise<void> {
-    const client = this.identity("versions", hostileRefusals, limited);
+    const client = await this.identity("versions", hostileRefusals, limited);
     await atRate(rates.versions, isOver, async () => {
       const id = this.chance
         .integer(0, 2 ** 31)
@@ -215,7 +221,7 @@ export class OverloadLoad {
   /** Failed statements can be charged: the account is none of those whose charges are compared with the answers. */
   private async sendHostileStatements(isOver: () => boolean): Promise<void> {
     const { service, journal } = this.options;
-    const { customer, role } = this.identity("hostile statements", hostileRefusals, limited);
+    const { customer, role } = await this.identity("hostile statements", hostileRefusals, limited);
     await atRate(rates.statements, isOver, async () => {
       const body = { sql: this.chance.pick(hostileStatements) };
       const options = { agent: this.agentOf(role), headers: customer.bearer, body };
@@ -228,7 +234,7 @@ export class OverloadLoad {
   }
 
   private async abandonExports(isOver: () => boolean): Promise<void> {
-    const client = this.identity("abandoned export");
+    const client = await this.identity("abandoned export");
     await atRate(rates.abandoned, isOver, async () => {
       const { request, path } = this.draw.draw("export");
       await this.send(client, request, { path, abortMs: this.chance.integer(0, abandonMsMax), mayBreak: true });
@@ -236,7 +242,7 @@ export class OverloadLoad {
   }
 
   private async sendHostile(isOver: () => boolean): Promise<void> {
-    const client = this.identity("hostile", hostileRefusals);
+    const client = await this.identity("hostile", hostileRefusals);
     const hostile: readonly HostileRequest[] = searchOperations.flatMap((operation) =>
       hostileRequests(new Chance(this.options.seed), operation, 20),
     );
@@ -257,7 +263,7 @@ export class OverloadLoad {
 
   private async readSlowly(isOver: () => boolean): Promise<void> {
     const { service, journal } = this.options;
-    const client = this.identity("slow reader");
+    const client = await this.identity("slow reader");
     const loop = async (): Promise<void> => {
       while (!isOver()) {
         const facets = this.chance.pick(this.options.requests.facets);

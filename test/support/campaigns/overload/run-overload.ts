@@ -80,7 +80,7 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const { prepared, disk, seed, onStatus } = options;
   const { lake, versions } = prepared;
   const accounts = join(disk.folder, "accounts.db");
-  createAccountsFile(accounts, { busyMs: 5000 }).close();
+  await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
   const requests = await overloadRequests(prepared);
   const reference = await messageReference(prepared);
   const args = [...settings, "--spool", join(disk.folder, "spool")];
@@ -99,7 +99,7 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const onEvent = (line: string): void => onStatus(`  ${line}`);
   const chance = new Chance(seed + 1);
   const faults = new Faults({ service, lake, disk, journal, chance, isOver, onEvent });
-  const webhooks = new WebhookLoad({ service, accounts, prepared, journal, isOver, onEvent }, reference);
+  const webhooks = await WebhookLoad.create({ service, accounts, prepared, journal, isOver, onEvent }, reference);
   const status = (): void => onStatus(statusOf(load, journal));
   const [fetching] = await Promise.all([
     fetchFromHostileSources(scope, journal, isOver),
@@ -115,7 +115,7 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   if (code !== 0) journal.addProblem("service exited", `code ${code}`);
   await checkProcesses(lake, journal);
   for (const defect of service.defects) journal.addProblem("defect", defect);
-  const ledger = journal.auditCharges(accounts);
+  const ledger = await journal.auditCharges(accounts);
   await audit(journal, ["ledger", "verify", "--accounts", accounts]);
   await audit(journal, ["verify", "--lake", lake]);
   const delays = load.readings.map(({ eventLoopP99Ms }) => eventLoopP99Ms).sort((a, b) => a - b);
@@ -193,8 +193,8 @@ async function checkProcesses(lake: string, journal: Journal): Promise<void> {
 async function settle(service: KilledService, load: OverloadLoad, journal: Journal): Promise<void> {
   try {
     const isSettled = async (): Promise<boolean> => {
-      const { isLedgerAvailable, ledgerTasks } = await readVitalSigns(service.metricsUrl, load.elapsedSeconds);
-      return isLedgerAvailable && ledgerTasks === 0 && (await reasonsOf(service.url))?.length === 0;
+      const { isLedgerAvailable } = await readVitalSigns(service.metricsUrl, load.elapsedSeconds);
+      return isLedgerAvailable && (await reasonsOf(service.url))?.length === 0;
     };
     await eventually("the service is ready", isSettled, readyMs);
   } catch (thrown) {

@@ -77,17 +77,20 @@ export class WebhookLoad {
   private readonly publisher: Publisher;
   private readonly receiver: GoodReceiver;
   private readonly agent = new Agent({ keepAlive: true });
-  private readonly good: Customer;
-  private readonly hostile: Customer;
 
-  constructor(
+  private constructor(
     private readonly options: WebhookLoadOptions,
     private readonly reference: Reference,
+    private readonly good: Customer,
+    private readonly hostile: Customer,
   ) {
     this.publisher = new Publisher(options.prepared);
     this.receiver = new GoodReceiver((kind, details) => options.journal.addProblem(kind, details));
-    this.good = createCustomer(options.accounts, { usd: "900000" });
-    this.hostile = createCustomer(options.accounts, { usd: "900000" });
+  }
+
+  static async create(options: WebhookLoadOptions, reference: Reference): Promise<WebhookLoad> {
+    const good = await createCustomer(options.accounts, { usd: "900000" });
+    return new WebhookLoad(options, reference, good, await createCustomer(options.accounts, { usd: "900000" }));
   }
 
   get repeated(): number {

@@ -1,0 +1,219 @@
+/**
+ * Counts the values and ranges of an inventory: collects the counts of each segment's matches in typed arrays, by composite ids that the dictionary
+ * expands to values, and merges them. The engine summarizes numbers meanwhile.
+ */
+import { forEachInTurns } from "../../base/concurrency.ts";
+import type { Engine } from "../../db/session-pool.ts";
+import { ident, join, sql } from "../../db/sql.ts";
+import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.ts";
+import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
+import type { CountRequest, CountResult, CountSort, Summaries, ValueCount } from "../../listing/source.ts";
+import { compareValues } from "../../listing/values.ts";
+import { countedColumns, listingCategories, unknownId } from "./build.ts";
+import { blockRows, blocksOf } from "./columns.ts";
+import { fromMatches, numberOn } from "./conditions.ts";
+import type { Dictionary, ValueCounts } from "./dictionary.ts";
+import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
+import type { SegmentRows } from "./segment.ts";
+import { unknownNumber } from "./tests.ts";
+
+/** The counts of a segment's matches by value id. */
+interface SegmentCounts {
+  readonly dictionary: Dictionary;
+  readonly counts: ValueCounts;
+}
+
+/** Returns the number of matches. */
+export const countMatches = async (parts: readonly SegmentRows[], filters: readonly Filter[]): Promise<number> =>
+  totalOf(await matchesIn(parts, filters));
+
+/** Returns `ListingSource.countValues`. */
+export async function countValues(
+  parts: readonly SegmentRows[],
+  engine: Engine,
+  { filters, attributes, limit, sort, numbers }: CountRequest,
+): Promise<CountResult> {
+  const names = numbers.map(({ attribute }) => attribute);
+  const matched = await matchesIn(parts, filters);
+  const total = totalOf(matched);
+  const summarizing = summarize(
+    matched.map(({ rows }) => rows),
+    engine,
+    filters,
+    names,
+  );
+  // An error is thrown when its turn comes.
+  summarizing.catch(() => undefined);
+  const counted =
+    attributes.length === 0
+      ? []
+      : await Promise.all(matched.map((part) => countCategories(part, attributes, filters.length === 0)));
+  const values = new Map<CountedName, readonly ValueCount[]>();
+  await forEachInTurns(attributes, (attribute) =>
+    values.set(attribute, chooseValues(counted, attribute, { limit, sort })),
+  );
+  const summaries = await summarizing;
+  const ranges = await Promise.all(rangesOf(numbers, summaries).map((one) => countRanges(matched, one)));
+  return { total, values, summaries, ranges: new Map(ranges.map((one) => [one.ranges.attribute, one])) };
+}
+
+/** Returns the statistics of the numbers of the matches, in one statement over all segments. */
+async function summarize(
+  parts: readonly SegmentRows[],
+  engine: Engine,
+  filters: readonly Filter[],
+  numbers: readonly NumberName[],
+): Promise<Summaries> {
+  if (numbers.length === 0 || parts.length === 0) return new Map();
+  const [only, ...others] = parts;
+  const matches = parts.map((rows) => {
+    const columns = numbers.map((number) => sql`${numberOn(number, rows)} AS ${ident(number)}`);
+    return sql`SELECT ${join(columns)} ${fromMatches(rows, filters)}`;
+  });
+  // A single segment needs no subquery, whose planning takes as long as that of the rest.
+  const [row] = await engine.rows(
+    only !== undefined && others.length === 0
+      ? sql`SELECT ${join(summariesOf(numbers, (number) => numberOn(number, only)))} ${fromMatches(only, filters)}`
+      : sql`SELECT ${join(summariesOf(numbers, (number) => ident(number)))} FROM (${join(matches, sql` UNION ALL `)})`,
+  );
+  return readSummaries(row, numbers);
+}
+
+/** Returns the column to count for an attribute: its own, or that of a composite id that includes it. */
+function columnOf(attribute: CountedName): string {
+  if (listingCategories.some((one) => one === attribute)) return attribute;
+  const { home } = attributeOf(attribute);
+  return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
+}
+
+/** Counts the matches in a segment by value. Those of a whole inventory are kept, of all attributes. */
+async function countCategories(
+  matched: Matched,
+  attributes: readonly CountedName[],
+  isWhole: boolean,
+): Promise<SegmentCounts> {
+  const { columns, dictionary } = matched.rows.segment;
+  const count = async (counted: Iterable<string>): Promise<ValueCounts> => {
+    const counts = dictionary.zeros();
+    for (const column of counted) dictionary.addCounts(counts, column, await countIds(matched, column));
+    return counts;
+  };
+  if (!isWhole) return { dictionary, counts: await count(new Set(attributes.map(columnOf))) };
+  const name = `counts ${JSON.stringify(matched.rows.tests)}`;
+  return { dictionary, counts: await columns.keep(name, dictionary.zeros().byteLength, () => count(countedColumns)) };
+}
+
+const none = new Int32Array();
+
+/** Counts the ids of a column at some positions, from the first id on. */
+async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
+  const { first, end } = rows.segment.rangeOf(column);
+  const ids = await arrayOf(rows, column);
+  const counts = new Int32Array(end - first);
+  await forEachInTurns(blocksOf(positions.length), (from) => {
+    const until = Math.min(positions.length, from + blockRows);
+    for (let at = from; at < until; at += 1) {
+      const id = ids[positions[at] as number] as number;
+      if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
+    }
+  });
+  return counts;
+}
+
+async function arrayOf(rows: SegmentRows, column: string): Promise<Int32Array> {
+  const name = columnName(column, rows);
+  return (await rows.segment.columns.load([name])).get(name)?.[0] ?? none;
+}
+
+/** Returns the ranges of the numbers that have statistics. */
+const rangesOf = (numbers: readonly RangeChoice[], summaries: Summaries): readonly Ranges[] =>
+  numbers.flatMap((number) => {
+    const summary = summaries.get(number.attribute);
+    return (summary && rangesFor(number, summary)) ?? [];
+  });
+
+/** Counts the matches in each range: below the first bucket, in each, and above the last one. */
+async function countRanges(matched: readonly Matched[], ranges: Ranges) {
+  const { attribute, width, first, last } = ranges;
+  const max = last - first + 2;
+  const counts: number[] = Array(max + 1).fill(0);
+  for (const { rows, positions } of matched) {
+    const numbers = await arrayOf(rows, attribute);
+    await forEachInTurns(blocksOf(positions.length), (from) => {
+      const until = Math.min(positions.length, from + blockRows);
+      for (let at = from; at < until; at += 1) {
+        const number = numbers[positions[at] as number] as number;
+        if (number === unknownNumber) continue;
+        const range = Math.max(0, Math.min(max, Math.floor(number / width) - first + 1));
+        counts[range] = (counts[range] as number) + 1;
+      }
+    });
+  }
+  return { ranges, counts };
+}
+
+/** Returns the most frequent values of an attribute (or the least frequent) with their counts; ties go by value. */
+export function chooseValues(
+  parts: readonly SegmentCounts[],
+  attribute: CountedName,
+  { limit, sort }: { readonly limit: number; readonly sort: CountSort },
+): readonly ValueCount[] {
+  const direction = sort === "count" ? 1 : -1;
+  const [only] = parts;
+  if (parts.length > 1 || only === undefined) {
+    const order = compareValues(attribute);
+    return addCounts(parts.flatMap((part) => valuesIn(part, countedIn(part, attribute))))
+      .sort((one, other) => direction * (one.count - other.count) || order(one.value, other.value))
+      .slice(0, limit);
+  }
+  const counted = countedIn(only, attribute);
+  counted.sort((one, other) => direction * (one.count - other.count) || one.id - other.id);
+  return valuesIn(only, counted.slice(0, limit));
+}
+
+interface IdCount {
+  readonly id: number;
+  readonly count: number;
+}
+
+const valuesIn = ({ dictionary }: SegmentCounts, counted: readonly IdCount[]): readonly ValueCount[] =>
+  counted.map(({ id, count }) => ({ value: dictionary.valueOf(id), count }));
+
+/** Returns the ids of an attribute's values that occur, in order. */
+function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): IdCount[] {
+  const { first, end } = dictionary.rangeOf(attribute);
+  const merged = mergeSpellings(dictionary, attribute, counts);
+  const found: IdCount[] = [];
+  for (let id = first; id < end; id += 1) {
+    const count = merged[id] ?? 0;
+    if (count > 0) found.push({ id, count });
+  }
+  return found;
+}
+
+/** Adds up the counts of several indexes: of values that differ in case only, the first one in order stands for all. */
+function addCounts(counted: readonly ValueCount[]): ValueCount[] {
+  const sums = new Map<string, ValueCount>();
+  for (const { value, count } of counted) {
+    const key = value.toLowerCase();
+    const known = sums.get(key) ?? { value, count: 0 };
+    const [first = value] = [value, known.value].sort();
+    sums.set(key, { value: first, count: known.count + count });
+  }
+  return [...sums.values()];
+}
+
+/** Merges the counts of values that differ in case only, under the first spelling that occurs. */
+function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
+  const groups = dictionary.sameValues(attribute);
+  if (groups.length === 0) return counts;
+  const merged = counts.slice();
+  for (const group of groups) {
+    const [shown] = group.filter((id) => (counts[id] ?? 0) > 0);
+    for (const id of group) merged[id] = 0;
+    if (shown !== undefined) merged[shown] = group.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
+  }
+  return merged;
+}
