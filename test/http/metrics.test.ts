@@ -8,6 +8,7 @@ import type { ServeOptions } from "../../src/http/service/service-state.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../src/web/site.ts";
 import { connectAgent } from "../support/agents.ts";
+import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -44,6 +45,9 @@ const requestsIn = (metrics: ReadonlyMap<string, number>, operation: string, sta
 test("metrics count requests by operation and status, statements, charges and the cache", async () => {
   const path = "/v1/listings?min_price=1&limit=3";
   for (const request of [path, path, "/v1/listings?limit=none", "/v1/vins/1", "/nothing"]) await client.get(request);
+  const isFlushed = async (): Promise<boolean> =>
+    ((await readMetrics()).get("carquet_ledger_flush_seconds_count") ?? 0) > 0;
+  await eventually("a flush of the charges", isFlushed);
   const metrics = await readMetrics();
   assert.deepEqual(
     [
