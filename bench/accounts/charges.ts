@@ -102,7 +102,7 @@ async function createFixtures(acquire: Acquire, scratch: string): Promise<Fixtur
   const keys = await createBenchKeys(postgres.url, manyAccounts);
   await writeFile(join(scratch, "postgres.json"), JSON.stringify(keys));
   await writeFile(join(scratch, "file.json"), JSON.stringify(await createBenchKeys(accountsFile, manyAccounts)));
-  fillBenchKeys(postgres.url, keys);
+  await fillBenchKeys(postgres.url, keys);
   const replicas: ScriptServer[] = [];
   while (replicas.length < Math.max(...replicaCounts)) replicas.push(await startCharging(postgres.url, "postgres"));
   const sampler = await acquire(WaitSampler.open(postgres.url), (opened) => opened.close());

@@ -49,7 +49,7 @@ const chargeRequest =
   async (context, next) => {
     const caller = callerOf(context);
     requireScope(caller, "searchListings");
-    countCall(accounts, caller);
+    await countCall(accounts, caller);
     const hold = await holdPrice(accounts, "searchListings", caller, decode(context.querystring, {}));
     try {
       setUsageHeaders(context, await charge(accounts, caller, hold), accounts);

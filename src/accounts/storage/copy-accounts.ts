@@ -64,7 +64,7 @@ function copyToPostgres(source: SqlDatabase, url: string): Promise<AuditResult> 
 async function copyTables(source: SqlDatabase, target: SqlDatabase): Promise<void> {
   for (const table of accountTables) {
     const columns = columnList(Object.keys(table.columns));
-    for await (const rows of await pagesOf(source, table)) {
+    for await (const rows of pagesOf(source, table)) {
       const items = target.dialect.rows(columnTypesOf(table), rows.map(asValues));
       await target.run(sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`);
     }

@@ -84,7 +84,7 @@ export async function restartInTurn(scope: Scope, options: RestartOptions): Prom
   const start = (port = "0"): Promise<ServeProcess> =>
     startServing(scope, ["serve", "--port", port, "--lake", options.lake], { env });
   const instances: readonly Instance[] = await Promise.all(
-    [await start(), await start()].map(async (service) => ({
+    [start(), start()].map(async (service) => ({
       service: await service,
       isReady: true,
       agent: new Agent({ keepAlive: true }),
