@@ -10,20 +10,22 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 /** Returns true for a valid calendar day; false for `2026-02-30`. */
 export function isDay(text: string): boolean {
   if (!dayPattern.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
+  const time = dayStartMs(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** Returns the day `days` later, or earlier if negative. */
-export function plusDays(day: string, days: number): string {
-  return new Date(dayStartMs(day) + days * dayMs).toISOString().slice(0, 10);
-}
+export const plusDays = (day: string, days: number): string =>
+  new Date(dayStartMs(day) + days * dayMs).toISOString().slice(0, 10);
 
 export const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
 export const epochDay = (day: string): number => dayStartMs(day) / dayMs;
 
 export const calendarMonth = (day: string): string => day.slice(0, "YYYY-MM".length);
+
+/** Returns the last day of a month, which is `YYYY-MM`. */
+export const lastDayIn = (month: string): string => plusDays(`${calendarMonth(plusDays(`${month}-01`, 31))}-01`, -1);
 
 /** Luxon also reads a time without a date, as one of today, and a zone by its name. */
 const startsWithYear = /^\d{4}(?!:)[-\d:.,TWZ +]*$/i;

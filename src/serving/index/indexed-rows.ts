@@ -5,7 +5,7 @@
  * small files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are
  * over are indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
  */
-import { calendarMonth, plusDays } from "../../base/day.ts";
+import { calendarMonth, lastDayIn, plusDays } from "../../base/day.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { hashOfFiles } from "../../lake/listed-file.ts";
@@ -130,7 +130,7 @@ const notToday = { today: undefined, effects: [] } as const;
 /** Returns the first day of a month and the last one of another. */
 const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> => ({
   first: `${from}-01`,
-  last: plusDays(`${calendarMonth(plusDays(`${to}-01`, 31))}-01`, -1),
+  last: lastDayIn(to),
 });
 
 /** Returns the number of rows in the files of an index, which is that of its rows or more. */

@@ -1,10 +1,11 @@
 /** Revenue of a month: the charges by day, class and account, and the credits sold, beside the month before; the charges are also a CSV file. */
 import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
+import { dayOf } from "../../accounts/clock.ts";
 import type { RevenueDays, RevenueRow, RevenueSums } from "../../accounts/ledger/revenue.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
-import { plusDays } from "../../base/day.ts";
+import { lastDayIn, plusDays } from "../../base/day.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { purposeOf } from "../account/charges.tsx";
@@ -44,11 +45,11 @@ interface Month {
 
 /** Returns the month of an address, or the present one for any other text. */
 export function monthIn(query: URLSearchParams, nowMs: number): Month {
-  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const today = dayOf(nowMs);
   const asked = query.get("month") ?? "";
   const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) && asked < today.slice(0, 7) ? asked : today.slice(0, 7);
   const start = `${month}-01`;
-  const end = plusDays(`${plusDays(start, 31).slice(0, 7)}-01`, -1);
+  const end = lastDayIn(month);
   const isPast = end < today;
   return { day: isPast ? end : today, start, end, beforeStart: `${plusDays(start, -1).slice(0, 7)}-01` };
 }

@@ -1,5 +1,5 @@
 /** What is said to operators: what came this morning, what waits for a decision, what the service earns, and whose credit ends. */
-import { plusDays } from "../../base/day.ts";
+import { calendarMonth, lastDayIn, plusDays } from "../../base/day.ts";
 import type { FeedDecision } from "../../lake/feed-decisions.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import { age, chargeText, count, money, monthName, shortDay, signedPercent, wholePercent } from "../shell/format.ts";
@@ -253,8 +253,7 @@ const monthBefore = (day: string): string => monthName(plusDays(`${day.slice(0, 
 
 /** Returns what a month ends at if it goes on as it has; undefined before the third day, on the last one, and without charges. */
 export function paceOf({ day, charges }: Pick<MonthRevenue, "day" | "charges">): number | undefined {
-  const next = plusDays(`${day.slice(0, 7)}-01`, 31);
-  const length = Number(plusDays(`${next.slice(0, 7)}-01`, -1).slice(8));
+  const length = Number(lastDayIn(calendarMonth(day)).slice(8));
   const total = sum(charges);
   return total > 0 && charges.length >= 3 && charges.length < length ? (total / charges.length) * length : undefined;
 }
