@@ -5,7 +5,7 @@
  * response comes from one consistent version.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
@@ -72,6 +72,11 @@ export const versionKey = (version: string): string => `versions/${version}`;
 export const manifestKey = (version: string): string => `versions/${version}.json`;
 
 export const manifestPath = (lake: string, version: string): string => join(lake, manifestKey(version));
+
+/** Returns when a version was published, which is when its manifest was written, as Unix time in whole milliseconds. */
+export async function publishedAtMs(lake: string, version: string): Promise<number> {
+  return (await stat(manifestPath(lake, version))).mtime.getTime();
+}
 
 export const tableFilesOf = ({ tables }: Pick<Manifest, "tables">): readonly LakeFile[] => Object.values(tables).flat();
 

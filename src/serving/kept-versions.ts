@@ -4,7 +4,7 @@
  * once.
  */
 import { existsSync } from "node:fs";
-import { stat, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOnce } from "../base/concurrency.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
@@ -15,6 +15,7 @@ import {
   filesOf,
   type Manifest,
   manifestPath,
+  publishedAtMs,
   readManifest,
   versionPattern,
   versionsIn,
@@ -28,11 +29,6 @@ export interface KeptVersion {
   readonly files: number;
   /** The size of its files, most of which other versions share. */
   readonly bytes: number;
-}
-
-/** Returns when a version was published in a lake, as Unix time in milliseconds. */
-export async function publishedAtMs(lake: string, version: string): Promise<number> {
-  return (await stat(manifestPath(lake, version))).mtimeMs;
 }
 
 /** Returns the newest kept versions of a lake, the newest first, and how many are kept. */

@@ -22,7 +22,7 @@ import { AccountSlots } from "../../db/account-slots.ts";
 import { compareVersions } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { publishedAtMs } from "../../serving/kept-versions.ts";
+import { publishedAtMs } from "../../lake/manifest.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import { type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
 

@@ -2,12 +2,11 @@
  * Freshness: the published day, what its delivery brought, whether the last ingest failed, and whether the next one is overdue. Polls the record that
  * `carquet ingest` leaves in the lake's folder, and logs each change.
  */
-import { stat } from "node:fs/promises";
 import type { Logger } from "pino";
 import { messageOf } from "../../base/user-error.ts";
 import { type FetchStatus, fetchFaults, readFetchStatus } from "../../ingest/fetch-status.ts";
 import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts";
-import { manifestPath } from "../../lake/manifest.ts";
+import { publishedAtMs } from "../../lake/manifest.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { nextDayOf, type PublishedDay, readPublishedDay } from "../../serving/published-day.ts";
 
@@ -138,8 +137,7 @@ export class Freshness {
   private async readPublication(): Promise<void> {
     const { version } = this.current;
     if (version === undefined || this.publication?.version === version) return;
-    const { mtimeMs } = await stat(manifestPath(this.options.lake, version));
-    this.publication = { version, atMs: Math.round(mtimeMs) };
+    this.publication = { version, atMs: await publishedAtMs(this.options.lake, version) };
   }
 
   private async poll(): Promise<void> {

@@ -4,10 +4,10 @@
  * Publishes a manifest without the expired months first. A file is removed only after every version that lists it has been superseded for a
  * grace period, so that a server that still reads such a version is not interrupted.
  */
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
-import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
+import { type Manifest, manifestPath, publishedAtMs, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import type { TableName } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
@@ -122,7 +122,7 @@ async function expiredVersions(
 /** Returns when a version was published, which is also when its predecessor was superseded; 0 if its manifest does not exist. */
 async function publishedMs(lake: string, version: string): Promise<number> {
   try {
-    return (await stat(manifestPath(lake, version))).mtimeMs;
+    return await publishedAtMs(lake, version);
   } catch (thrown) {
     if (isNotFound(thrown)) return 0;
     throw thrown;
