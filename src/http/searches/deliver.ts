@@ -19,10 +19,9 @@ import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { AccountSlots } from "../../db/account-slots.ts";
-import { compareVersions } from "../../lake/manifest.ts";
+import { compareVersions, publishedAtMs } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { publishedAtMs } from "../../lake/manifest.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import { type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
 
