@@ -149,19 +149,18 @@ export class OverloadLoad {
 
   /** Runs all clients until the time is over. */
   async run(capacityPerSecond: number, isOver: () => boolean): Promise<void> {
-    const offered = await Promise.all(
-      offeredClasses.map((of) => this.offer(of, overload * capacityPerSecond * offeredShares[of], isOver)),
+    const offered = offeredClasses.map((of) =>
+      this.offer(of, overload * capacityPerSecond * offeredShares[of], isOver),
     );
+    const light = lightClasses.map(async (of) => {
+      const { loaded, disturbed } = this.times[of];
+      const timesOf = (sentAtMs: number): ResponseTimes =>
+        this.options.service.wasDisturbed(sentAtMs, Date.now()) ? disturbed : loaded;
+      await this.sendLight(of, await this.identity(of), isOver, timesOf);
+    });
     await Promise.all([
       ...offered,
-      ...(await Promise.all(
-        lightClasses.map(async (of) => {
-          const { loaded, disturbed } = this.times[of];
-          const timesOf = (sentAtMs: number): ResponseTimes =>
-            this.options.service.wasDisturbed(sentAtMs, Date.now()) ? disturbed : loaded;
-          return this.sendLight(of, await this.identity(of), isOver, timesOf);
-        }),
-      )),
+      ...light,
       this.nameVersions(isOver),
       this.sendHostileStatements(isOver),
       this.abandonExports(isOver),
