@@ -52,6 +52,7 @@ export function callerOf(context: RequestContext): Caller {
     requestId,
     arrivedAtMs,
     signal: clientSignal(context),
+    requireConnected: () => requireConnected(context),
     idempotencyKey: idempotencyKey?.toString(),
     dataVersion: dataVersion?.toString(),
   };
@@ -65,8 +66,7 @@ export function clientSignal({ res }: Pick<RequestContext, "res">): AbortSignal 
   return controller.signal;
 }
 
-/** Throws Abandoned if the client has disconnected, even if its request has not emitted an event yet. */
-export function requireConnected({ res, socket }: RequestContext): void {
+function requireConnected({ res, socket }: RequestContext): void {
   if (res.closed || socket.destroyed) throw disconnected;
 }
 

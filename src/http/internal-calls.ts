@@ -8,11 +8,12 @@ import type { UsageClass } from "../accounts/policy/prices.ts";
 import { errors, Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
-import { type AccountServices, answerAccount } from "../operations/account-operations.ts";
-import { answererOf, type OperationServices } from "../operations/answer.ts";
+import { answerAccount } from "../operations/account-operations.ts";
+import { answer, type OperationServices } from "../operations/answer.ts";
 import type { CallableId, Caller, EndpointId, OperationRequest } from "../operations/caller.ts";
-import type { PageCharges } from "../operations/page-charges.ts";
 import { bodyOf } from "../operations/result.ts";
+import type { AccountServices } from "../operations/saved-searches.ts";
+import type { PageCharges } from "./page-charges.ts";
 import type { Metrics } from "./service/metrics.ts";
 
 export interface OperationAnswer<Id extends CallableId> {
@@ -41,7 +42,6 @@ export type CallOperation = <Id extends CallableId>(
 type CallServices = OperationServices & AccountServices & { readonly pageCharges: PageCharges };
 
 export function operationCallerOf(services: CallServices, metrics: Metrics): CallOperation {
-  const answerUnnamed = unnamedAnswererOf(services);
   return async ({ parentRequestId, log, ...internalCaller }, request) => {
     const caller: Caller = { ...internalCaller, requestId: uuidV7() };
     const { id: operation, querystring: query } = request;
@@ -49,10 +49,10 @@ export function operationCallerOf(services: CallServices, metrics: Metrics): Cal
     const line = { requestId, parentRequestId, account: identity.key.accountId, operation, query };
     const end = metrics.startInternal(operation, caller.page === undefined ? "tool" : "page");
     try {
-      const answer = await answerUnnamed(caller, request);
+      const answered = await answerUnnamed(caller, request, services);
       end("200");
       log.info(line, "operation within the process");
-      return { ...answer, requestId };
+      return { ...answered, requestId };
     } catch (thrown) {
       end(statusOf(thrown));
       log.info(
@@ -67,25 +67,24 @@ export function operationCallerOf(services: CallServices, metrics: Metrics): Cal
 const isMetered = (request: OperationRequest<CallableId>): request is OperationRequest<EndpointId> =>
   request.id !== "getUsage";
 
-function unnamedAnswererOf(services: CallServices) {
-  const answer = answererOf(services);
-  return async <Id extends CallableId>(
-    caller: Caller,
-    request: OperationRequest<Id>,
-  ): Promise<Omit<OperationAnswer<Id>, "requestId">> => {
-    if (!isMetered(request)) {
-      const body = (await answerAccount("getUsage", caller, request, services)) as AnswerOf<Id>;
-      return { body, usageClass: undefined, micros: 0 };
-    }
-    const charge =
-      caller.page && services.pageCharges.check(caller.identity.key.accountId, services.current.version, request);
-    const isFree = charge?.isFree === true;
-    const answered = await answer({ ...caller, isFree }, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));
-    if (answered === undefined)
-      throw new TypeError(`No answer of ${request.id}: expected one for a caller without a cached answer.`);
-    if (!isFree) charge?.addCharge(answered.body.data);
-    return { body: answered.body as AnswerOf<Id>, ...answered.usage };
-  };
+async function answerUnnamed<Id extends CallableId>(
+  caller: Caller,
+  request: OperationRequest<Id>,
+  services: CallServices,
+): Promise<Omit<OperationAnswer<Id>, "requestId">> {
+  if (!isMetered(request)) {
+    const body = (await answerAccount("getUsage", caller, request, services)) as AnswerOf<Id>;
+    return { body, usageClass: undefined, micros: 0 };
+  }
+  const charge =
+    caller.page && services.pageCharges.check(caller.identity.key.accountId, services.current.version, request);
+  const isFree = charge?.isFree === true;
+  const answered = await answer({ ...caller, isFree }, request, services);
+  if (answered.content === undefined)
+    throw new TypeError(`No answer of ${request.id}: expected one for a caller without preconditions.`);
+  const body = bodyOf(answered.result);
+  if (!isFree) charge?.addCharge(body.data);
+  return { body: body as AnswerOf<Id>, ...answered.usage };
 }
 
 /** Returns the status that the API answers for an exception. */

@@ -5,27 +5,52 @@ import { decoderOf } from "../contract/decode.ts";
 import { document, documentWithoutAccounts, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
-import type { TableEncoder } from "../formats/table-encoder.ts";
-import { type AccountServices, answerAccount, isAccountOperation } from "../operations/account-operations.ts";
+import { answerAccount, isAccountOperation } from "../operations/account-operations.ts";
 import type { Admission } from "../operations/admission.ts";
-import type { OperationServices } from "../operations/answer.ts";
-import { callerOf, createRouter, type Middleware, type RequestContext, type Routes, readBody } from "./context.ts";
+import { answer, type OperationServices } from "../operations/answer.ts";
+import type { EndpointId } from "../operations/caller.ts";
+import { hasFormats } from "../operations/representation.ts";
+import type { AccountServices } from "../operations/saved-searches.ts";
+import {
+  callerOf,
+  createRouter,
+  type Middleware,
+  type RequestContext,
+  type Routes,
+  readBody,
+  setUsageHeaders,
+} from "./context.ts";
 import { respondWithExport } from "./exports/respond-with-export.ts";
 import { respondWithSql, type SqlServices } from "./exports/respond-with-sql.ts";
 import { identify } from "./middleware/identify.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
-import { respond } from "./middleware/respond.ts";
 import { setDeprecationHeaders, setRateLimitHeaders } from "./middleware/set-headers.ts";
-import { serveContent } from "./responses/headers.ts";
+import { serveContent, setAnswerHeaders } from "./responses/headers.ts";
 
 export interface PipelineServices extends OperationServices, AccountServices {
-  readonly encoder: TableEncoder;
   readonly exports: SqlServices;
   readonly exportAdmission: Admission;
 }
 
 /** The size of the body of an operation about the account. */
 const bodyBytesMax = 8_192;
+
+/** Responds to a metered operation, in the negotiated format. A request whose preconditions do not ask for the response is free. */
+function respond(id: EndpointId, services: PipelineServices): Middleware {
+  const isNegotiated = hasFormats(operation(id));
+  return async (context) => {
+    const { querystring, params, headers } = context;
+    if (isNegotiated) context.vary("Accept");
+    const answered = await answer(callerOf(context), { id, querystring, params }, services, headers);
+    setAnswerHeaders(context, id, answered);
+    if (answered.content === undefined) {
+      context.status = 304;
+      return;
+    }
+    setUsageHeaders(context, answered.usage, services.accounts);
+    context.body = answered.content;
+  };
+}
 
 /** Responds to an operation about the account, which is never charged. */
 const respondWithAccount =

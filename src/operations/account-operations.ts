@@ -8,18 +8,7 @@ import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decodeBody, decoderOf } from "../contract/decode.ts";
 import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
 import { type Caller, countCall, type OperationRequest, requireScope } from "./caller.ts";
-import {
-  listSavedSearches,
-  removeSearch,
-  replaceSecret,
-  restartSearch,
-  type SearchServices,
-  saveSearch,
-} from "./saved-searches.ts";
-
-export interface AccountServices extends SearchServices {
-  readonly accounts: Accounts;
-}
+import { type AccountServices, changeSearch, listSavedSearches, saveSearch } from "./saved-searches.ts";
 
 /** A valid request. */
 interface AccountCall<Id extends AccountOperationId> extends RequestOf<Id> {
@@ -37,13 +26,13 @@ const handlers: { readonly [Id in AccountOperationId]: Handler<Id> } = {
   listSearches: async ({ caller }, services) => ({ data: await listSavedSearches(caller.identity, services) }),
   createSearch: ({ caller, body }, services) => saveSearch(caller.identity, body, services),
   deleteSearch: async ({ caller, path }, services) => ({
-    data: await removeSearch(caller.identity, path.search_id, services),
+    data: await changeSearch(caller.identity, path.search_id, "delete", services),
   }),
   resumeSearch: async ({ caller, path }, services) => ({
-    data: await restartSearch(caller.identity, path.search_id, services),
+    data: await changeSearch(caller.identity, path.search_id, "resume", services),
   }),
   rotateSearchSecret: async ({ caller, path }, services) => ({
-    data: await replaceSecret(caller.identity, path.search_id, services),
+    data: await changeSearch(caller.identity, path.search_id, "rotate", services),
   }),
 };
 

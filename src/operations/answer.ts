@@ -1,44 +1,39 @@
 /**
- * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, its body built, and charged: what fails before that costs nothing. It knows neither HTTP nor formats: its caller builds the
- * body from the result.
+ * Answers the metered operations, for requests with an API key, pages and tool calls alike: a request is limited, validated, its price held, the result
+ * computed or taken from the cache, encoded, and charged. What fails before that costs nothing.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
 import type { IdempotentRequest } from "../accounts/ledger/idempotency.ts";
 import { type UsageClass, usageClassOf } from "../accounts/policy/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
+import { document, operation } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
+import { quoted } from "../contract/query-string.ts";
 import type { RequestOf } from "../contract/types.ts";
-import type { Job } from "../db/job.ts";
+import type { TableEncoder } from "../formats/table-encoder.ts";
+import { type FormatName, pageFormats } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
-import type { VersionUser } from "../serving/kept-versions.ts";
-import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Admission } from "./admission.ts";
-import {
-  type Caller,
-  type EndpointId,
-  type NamedVersion,
-  namedVersion,
-  type OperationRequest,
-  requireScope,
-} from "./caller.ts";
+import { type Caller, type EndpointId, namedVersion, type OperationRequest, requireScope } from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type ComputedResult, canonicalJson, type ResponseCache } from "./response-cache.ts";
+import {
+  type Conditions,
+  entityTag,
+  hasFormats,
+  isDecidedByExistence,
+  negotiateFormat,
+  preconditionOf,
+} from "./representation.ts";
+import { canonicalJson, keyTextOf, type ResponseCache } from "./response-cache.ts";
+import { type Result, resultTable } from "./result.ts";
 
 export interface OperationServices {
   readonly current: CurrentVersion;
   readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly admission: Admission;
-}
-
-/** Builds a caller's response from the result of a valid request. */
-export interface Presenter<Body> {
-  /** Returns whether the client already has this version's answer, which is then neither computed nor charged. */
-  readonly isKnown?: (version: LakeVersion) => boolean;
-  /** Builds the body. A call whose body cannot be built is not charged. */
-  readonly bodyOf: (computed: ComputedResult) => Body | Promise<Body>;
+  readonly encoder: Pick<TableEncoder, "encode">;
 }
 
 /** The charge of a call. */
@@ -48,42 +43,78 @@ export interface Usage {
   readonly micros: number;
 }
 
-interface ChargedAnswer<Body> {
-  readonly body: Body;
-  readonly usage: Usage;
+/** A version, and the entity tag of its answer to a request in a format. */
+interface Representation {
+  readonly version: string;
+  readonly asOf: string;
+  readonly format: FormatName;
+  /** Whether the query string names the format. */
+  readonly isFormatNamed: boolean;
+  readonly tag: string;
 }
+
+/** An answer without `content` is one that the client has already, or asks not to be sent, and is not charged. */
+export type Answer = Representation &
+  ({ readonly content: Buffer; readonly result: Result; readonly usage: Usage } | { readonly content?: never });
 
 /** Opening a version counts as this much at most: it takes longer beside the load of others. */
 const openingMsMax = 1000;
 
-/** Returns the function that answers a call of an operation; undefined if the client has the answer. It refuses as documented. */
-export const answererOf =
-  (services: OperationServices) =>
-  async <Id extends EndpointId, Body>(
-    caller: Caller,
-    { id, querystring, params = {} }: Pick<OperationRequest<Id>, "id" | "querystring" | "params">,
-    present: (request: RequestOf<Id>) => Presenter<Body>,
-  ): Promise<ChargedAnswer<Body> | undefined> => {
-    const { accounts, admission } = services;
-    requireScope(caller, id);
-    return admission.run(caller, async (job) => {
-      const request = decoderOf(id)(querystring, params);
-      const named = namedVersion(request, caller.dataVersion);
-      const hold = await holdPrice(accounts, id, caller, request);
-      try {
-        const presenter = present(request);
-        const { accountId } = caller.identity.key;
-        const onOpened = (ms: number): void => admission.countUncharged(caller, Math.min(ms, openingMsMax), false);
-        const user = { accountId, signal: job.signal, onOpened };
-        const computed = await compute(id, request, { services, job, named, user, isKnown: presenter.isKnown });
-        if (computed === undefined) return undefined;
-        const body = await presenter.bodyOf(computed);
-        return { body, usage: await charge(accounts, caller, hold) };
-      } finally {
-        hold.release();
-      }
-    });
-  };
+/** Distinguishes releases whose responses to the same request differ. */
+const documentTag = entityTag(JSON.stringify(document));
+
+/** Answers a call of an operation. Refuses as documented. */
+export async function answer<Id extends EndpointId>(
+  caller: Caller,
+  { id, querystring, params = {} }: Pick<OperationRequest<Id>, "id" | "querystring" | "params">,
+  { current, responseCache, accounts, admission, encoder }: OperationServices,
+  conditions: Conditions = {},
+): Promise<Answer> {
+  requireScope(caller, id);
+  return admission.run(caller, async (job) => {
+    const request = decoderOf(id)(querystring, params);
+    const { format: requested, csv_raw: isRaw }: { readonly format?: FormatName; readonly csv_raw?: boolean } =
+      request.query;
+    const format = hasFormats(operation(id)) ? negotiateFormat(conditions, pageFormats, requested) : "json";
+    const named = namedVersion(request, caller.dataVersion);
+    // Only the computed answer can say whether a resource exists.
+    const isProbe = isDecidedByExistence(conditions);
+    const hold = await holdPrice(accounts, id, isProbe ? { ...caller, isFree: true } : caller, request);
+    try {
+      const onOpened = (ms: number): void => admission.countUncharged(caller, Math.min(ms, openingMsMax), false);
+      const user = { accountId: caller.identity.key.accountId, signal: job.signal, onOpened };
+      const endpoint: Endpoint<Id> = endpoints[id];
+      const found = await job.race(
+        current.useNamed(
+          named,
+          async (opened) => {
+            const { data_version: version, as_of: asOf } = opened.meta;
+            const key = keyTextOf(version, id, request);
+            const tag = entityTag(`${documentTag} ${format} ${key}`);
+            const representation = { version, asOf, format, isFormatNamed: requested !== undefined, tag };
+            const condition = preconditionOf(conditions, tag);
+            if (condition === "not modified" && !isProbe) return { representation };
+            const computed = await responseCache.getOrCompute(key, job, (shared) =>
+              endpoint(request, opened.withJob(shared)),
+            );
+            if (condition === "failed")
+              throw refuse("precondition_failed", { value: quoted(conditions["if-match"] ?? "") });
+            return isProbe ? { representation } : { representation, computed };
+          },
+          user,
+        ),
+      );
+      const { representation, computed } = found;
+      if (computed === undefined) return representation;
+      const { result, json } = computed;
+      const content =
+        format === "json" ? json : await encoder.encode(format, await resultTable(id, request.query, result), isRaw);
+      return { ...representation, content, result, usage: await charge(accounts, caller, hold) };
+    } finally {
+      hold.release();
+    }
+  });
+}
 
 /** Holds the price of a call while it runs, so that concurrent calls cannot overspend the balance. */
 export async function holdPrice<Id extends EndpointId>(
@@ -94,7 +125,7 @@ export async function holdPrice<Id extends EndpointId>(
 ): Promise<Hold> {
   const usageClass = usageClassOf(id, request.query);
   const named = dataVersion === undefined ? {} : { dataVersion };
-  const idempotent = idempotentRequestOf(idempotencyKey, id, { ...request, ...named });
+  const idempotent = isFree ? undefined : idempotentRequestOf(idempotencyKey, id, { ...request, ...named });
   return idempotent === undefined
     ? accounts.hold(identity, usageClass, undefined, isFree ? 0 : 1)
     : accounts.holdOnce(identity, usageClass, idempotent);
@@ -122,35 +153,9 @@ export function idempotentRequestOf(
   return { idempotencyKey, sha256 };
 }
 
-interface ComputeOptions {
-  readonly services: OperationServices;
-  readonly job: Job;
-  readonly named: NamedVersion | undefined;
-  readonly user: VersionUser;
-  readonly isKnown: Presenter<unknown>["isKnown"];
-}
-
-function compute<Id extends EndpointId>(
-  id: Id,
-  request: RequestOf<Id>,
-  { services: { current, responseCache }, job, named, user, isKnown }: ComputeOptions,
-): Promise<ComputedResult | undefined> {
-  const endpoint: Endpoint<Id> = endpoints[id];
-  return job.race(
-    current.useNamed(
-      named,
-      async (version) => {
-        if (isKnown?.(version) === true) return undefined;
-        const key = { version: version.manifest.version, operation: id, request };
-        return responseCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
-      },
-      user,
-    ),
-  );
-}
-
 /** Charges a hold. Resolves when the charge is in the ledger; only then may the answer be sent. A client that has disconnected is not charged. */
-export async function charge(accounts: Accounts, { identity, requestId, signal }: Caller, hold: Hold): Promise<Usage> {
-  signal.throwIfAborted();
-  return { usageClass: hold.usageClass, micros: await accounts.charge(identity, hold, requestId) };
+export async function charge(accounts: Accounts, caller: Caller, hold: Hold): Promise<Usage> {
+  caller.signal.throwIfAborted();
+  caller.requireConnected?.();
+  return { usageClass: hold.usageClass, micros: await accounts.charge(caller.identity, hold, caller.requestId) };
 }

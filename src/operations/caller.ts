@@ -24,6 +24,8 @@ export interface Caller {
   readonly arrivedAtMs: number;
   /** Aborted with `Abandoned` when the client has disconnected. */
   readonly signal: AbortSignal;
+  /** Throws Abandoned if the client has disconnected, even if its request has not emitted an event yet. Undefined within the process. */
+  readonly requireConnected?: () => void;
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
   /** The header `Carquet-Version`. */

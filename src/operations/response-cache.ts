@@ -16,13 +16,6 @@ export interface ComputedResult {
 /** Computes a result for a job, which all requests share that wait for the result. */
 type Compute = (job: Job) => Promise<Result>;
 
-/** The inputs of a result. */
-interface ResultKey {
-  readonly version: string;
-  readonly operation: string;
-  readonly request: object;
-}
-
 interface Computation {
   readonly job: Job;
   readonly result: Promise<ComputedResult>;
@@ -30,15 +23,6 @@ interface Computation {
 
 /** How many bytes of memory a result takes up, for each byte of its JSON. */
 const bytesPerJsonByte = 3;
-
-interface ResponseCacheCounts {
-  readonly hits: number;
-  readonly shared: number;
-  readonly misses: number;
-  readonly kept: number;
-  /** Size of keys and results. */
-  readonly bytes: number;
-}
 
 export class ResponseCache {
   private readonly cache: LRUCache<string, ComputedResult> | undefined;
@@ -56,7 +40,8 @@ export class ResponseCache {
     });
   }
 
-  get counts(): ResponseCacheCounts {
+  /** The bytes are those of keys and results. */
+  get counts() {
     const { hits, shared, misses, cache } = this;
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
@@ -66,15 +51,14 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the result of a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
-   * when the jobs of all waiting callers are aborted.
+   * Returns the result of a request by its `keyTextOf`, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends
+   * early when the jobs of all waiting callers are aborted.
    */
-  async getOrCompute(parts: ResultKey, job: Job, compute: Compute): Promise<ComputedResult> {
+  async getOrCompute(key: string, job: Job, compute: Compute): Promise<ComputedResult> {
     if (this.cache === undefined) {
       this.misses += 1;
       return withJson(await compute(job));
     }
-    const key = keyTextOf(parts);
     const cached = this.cache.get(key);
     if (cached !== undefined) {
       this.hits += 1;
@@ -106,16 +90,13 @@ export class ResponseCache {
 
 const withJson = (result: Result): ComputedResult => ({ result, json: Buffer.from(jsonOf(result)) });
 
-/** Returns the same text for keys with the same result. */
-export const keyTextOf = ({ version, operation, request }: ResultKey): string =>
+/** Returns the same text for requests with the same result. */
+export const keyTextOf = (version: string, operation: string, request: object): string =>
   `${version} ${operation} ${canonicalJson(request)}`;
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
-export const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));
+export const canonicalJson = (request: object): string =>
+  JSON.stringify(request, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sortedEntries(value)) : value));
 
-/** Sorts the keys of an object, recursively. Arrays are not searched: those of a request contain no objects. */
-function withSortedKeys(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const sorted = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(sorted.map(([key, item]) => [key, withSortedKeys(item)]));
-}
+const sortedEntries = (object: object): [string, unknown][] =>
+  Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1));

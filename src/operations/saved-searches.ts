@@ -14,7 +14,7 @@ import { unmatchedIn } from "../query/unmatched.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import { redactApiKeys } from "./result.ts";
 
-export interface SearchServices {
+export interface AccountServices {
   readonly accounts: Accounts;
   readonly current: CurrentVersion;
   /** Returns what is expected of a webhook's URL, if it is not as expected. */
@@ -23,7 +23,7 @@ export interface SearchServices {
 
 type Served = AnswerOf<"resumeSearch">["data"];
 
-export async function listSavedSearches({ key }: Identity, { accounts }: SearchServices): Promise<Served[]> {
+export async function listSavedSearches({ key }: Identity, { accounts }: AccountServices): Promise<Served[]> {
   const searches = await accounts.administration.call("listSearches", { accountId: key.accountId });
   return searches.map(servedSearch);
 }
@@ -32,7 +32,7 @@ export async function listSavedSearches({ key }: Identity, { accounts }: SearchS
 export async function saveSearch(
   { key: { accountId, keyId } }: Identity,
   { name, query = "", webhook_url: url }: BodyOf<"createSearch">,
-  { accounts: { administration }, current, webhookFault }: SearchServices,
+  { accounts: { administration }, current, webhookFault }: AccountServices,
 ): Promise<AnswerOf<"createSearch">> {
   const { since, meta } = await current.use(async (version) => {
     const { version: since } = version.manifest;
@@ -50,21 +50,16 @@ export async function saveSearch(
   return { data: { ...servedSearch(created), secret: created.secret }, ...(meta.unmatched.length > 0 && { meta }) };
 }
 
-export async function removeSearch({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
-  const search = await requireSaved(key.accountId, id, accounts);
-  await accounts.administration.change(key.accountId, "searches delete", search);
-  return servedSearch(search);
-}
-
-export async function restartSearch({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
-  const search = await requireSaved(key.accountId, id, accounts);
-  return servedSearch(await accounts.administration.change(key.accountId, "searches resume", search));
-}
-
-export async function replaceSecret({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
-  const search = await requireSaved(key.accountId, id, accounts);
-  const rotated = await accounts.administration.change(key.accountId, "searches rotate", search);
-  return { ...servedSearch(rotated), secret: rotated.secret };
+/** Changes a search of an account; returns it as it is then, or was before it was deleted, with its secret if that is new. */
+export async function changeSearch(
+  { key: { accountId } }: Identity,
+  id: string,
+  change: "delete" | "resume" | "rotate",
+  { accounts }: AccountServices,
+): Promise<Served> {
+  const search = await requireSaved(accountId, id, accounts);
+  const changed = (await accounts.administration.change(accountId, `searches ${change}`, search)) ?? search;
+  return { ...servedSearch(changed), ...(change === "rotate" && { secret: changed.secret }) };
 }
 
 /** Returns a search of an account. Refuses any other with `not_found`. */

@@ -7,7 +7,7 @@ import { type Operation, operations, resolve, vocabulary } from "../../src/contr
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
-import { hasFormats } from "../../src/http/responses/headers.ts";
+import { hasFormats } from "../../src/operations/representation.ts";
 
 test("every list parameter has a documented maximum of at most 100 items", () => {
   for (const { id, parameters } of operations.values())

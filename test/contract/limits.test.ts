@@ -196,8 +196,8 @@ const limits: Readonly<Record<string, string>> = {
   "operations/caller.ts accountRequestsMax":
     "of concurrent requests of an account exactly the limit are in progress, and the others are refused at once",
   "operations/caller.ts requestDeadlineMs": "a request that waits past its deadline is refused without running",
-  "operations/page-charges.ts paidMs": "a paid search is charged again after half an hour, and in a newer version",
-  "operations/page-charges.ts searchesMax": "of the searches of pages that are paid for, 20,000 are remembered",
+  "http/page-charges.ts paidMs": "a paid search is charged again after half an hour, and in a newer version",
+  "http/page-charges.ts searchesMax": "of the searches of pages that are paid for, 20,000 are remembered",
   "serving/kept-versions.ts idleMs": "pace",
   "serving/kept-versions.ts keptMs":
     "a version that its account has left unused for 5 seconds is closed for another account",

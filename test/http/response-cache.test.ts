@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import { ResponseCache } from "../../src/operations/response-cache.ts";
+import { keyTextOf, ResponseCache } from "../../src/operations/response-cache.ts";
 import type { Result } from "../../src/operations/result.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
@@ -11,18 +11,17 @@ import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
 
 const request = { query: { make: ["Kia"], limit: 10 } };
 
-type KeyParts = readonly [version: string, operation: string, request: object];
+type KeyParts = Parameters<typeof keyTextOf>;
 
 /** Asks a cache for a result with a text, with a new job. Returns the text. */
 function getOrCompute(
   cache: ResponseCache,
-  [version, operation, parameters]: KeyParts,
+  parts: KeyParts,
   compute: (job: Job) => Promise<Buffer>,
   job = new Job("account"),
 ): Promise<Buffer> {
-  const key = { version, operation, request: parameters };
   const computeResult = async (shared: Job) => ({ data: { text: String(await compute(shared)) }, meta: {} });
-  return cache.getOrCompute(key, job, computeResult).then(({ result, json }) => {
+  return cache.getOrCompute(keyTextOf(...parts), job, computeResult).then(({ result, json }) => {
     assert.equal(String(json), JSON.stringify(result));
     return textOf(result);
   });

@@ -1,4 +1,4 @@
-/** The charge of a call is written while its first statement runs; that of a call with an idempotency key at the end. A call that fails costs nothing. */
+/** The charge of a call is posted once, when its answer is encoded. A call that fails costs nothing. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Identity } from "../../src/accounts/accounts.ts";
@@ -7,7 +7,7 @@ import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SiteServices } from "../../src/http/service/service-state.ts";
 import { Admission } from "../../src/operations/admission.ts";
-import { answererOf } from "../../src/operations/answer.ts";
+import { answer } from "../../src/operations/answer.ts";
 import type { Caller } from "../../src/operations/caller.ts";
 import { ResponseCache } from "../../src/operations/response-cache.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -17,32 +17,35 @@ const { lake } = await sampleService();
 
 /** Starts a service with a customer; returns its calls, and the entries of its account beside the paid credit. */
 async function openCalls(t: TestContext) {
-  let services: SiteServices | undefined;
+  let mounted: SiteServices | undefined;
   const service = await startService(t, lake, {
-    mountSite: (_, mounted) => {
-      services = mounted;
+    mountSite: (_, services) => {
+      mounted = services;
     },
   });
-  assert.ok(services !== undefined);
-  const { accounts, current } = services;
+  assert.ok(mounted !== undefined);
+  const { accounts, current } = mounted;
   const customer = await createCustomer(service.accounts);
   const identity: Identity = await accounts.identify(customer.key, "127.0.0.1");
-  const answer = answererOf({
+  const services = {
     accounts,
     current,
     responseCache: new ResponseCache(0),
     admission: new Admission(accounts, {}),
-  });
-  const call = (
+  };
+  /** Returns the charge of a call, whose answer is encoded as `encode` does. */
+  const call = async (
     requestId: string,
-    bodyOf: () => string | Promise<string>,
+    encode: () => Promise<Buffer>,
     headers: Pick<Caller, "idempotencyKey" | "dataVersion"> = {},
-  ) =>
-    answer(
-      { identity, requestId, arrivedAtMs: performance.now(), signal: new AbortController().signal, ...headers },
-      { id: "searchListings", querystring: "make=toyota&limit=5" },
-      () => ({ bodyOf }),
-    );
+  ) => {
+    const caller = { identity, requestId, arrivedAtMs: performance.now(), signal: new AbortController().signal };
+    const request = { id: "searchListings", querystring: "make=toyota&limit=5&format=csv" } as const;
+    const answered = await answer({ ...caller, ...headers }, request, { ...services, encoder: { encode } });
+    assert.ok(answered.content !== undefined);
+    assert.equal(String(answered.content), "rows");
+    return answered.usage;
+  };
   const entries = (): Promise<readonly string[]> =>
     inAccountsFile(service.accounts, async (database) =>
       (
@@ -62,19 +65,20 @@ async function openCalls(t: TestContext) {
   };
 }
 
-const fail = (): never => {
+const fail = async (): Promise<never> => {
   throw new RangeError("The row store is damaged.");
 };
+const encode = async (): Promise<Buffer> => Buffer.from("rows");
 const charged = { usageClass: "listing_search", micros: 2000 };
 
-test("a call whose body cannot be built is not charged, and counts neither as usage nor as spending", async (t) => {
+test("a call whose answer cannot be encoded is not charged, and counts neither as usage nor as spending", async (t) => {
   const { call, entries, usage, identity, audited } = await openCalls(t);
   await assert.rejects(call("first", fail), RangeError);
   assert.deepEqual(await entries(), []);
   assert.deepEqual(await usage(), []);
   assert.equal(identity.cached.heldMicros, 0);
 
-  assert.deepEqual(await call("second", () => "rows"), { body: "rows", usage: charged });
+  assert.deepEqual(await call("second", encode), charged);
   assert.deepEqual(
     (await usage()).map(({ requests, charged_micros }) => [requests, charged_micros]),
     [[1, 2000]],
@@ -90,10 +94,10 @@ test("a call with an idempotency key is charged when it has been answered: repet
     end = resolve;
   });
   const failed = call("first", () => ended.then(fail), keyed);
-  assert.deepEqual(await call("second", () => "rows", keyed), { body: "rows", usage: charged });
+  assert.deepEqual(await call("second", encode, keyed), charged);
   end();
   await assert.rejects(failed, RangeError);
-  assert.deepEqual(await call("third", () => "rows", keyed), { body: "rows", usage: { ...charged, micros: 0 } });
+  assert.deepEqual(await call("third", encode, keyed), { ...charged, micros: 0 });
   assert.deepEqual(await entries(), ["charge -2000"]);
   assert.deepEqual(await audited(), []);
 });
@@ -101,11 +105,8 @@ test("a call with an idempotency key is charged when it has been answered: repet
 test("an idempotency key belongs to the version that a header names", async (t) => {
   const { call, current } = await openCalls(t);
   const dataVersion = await current.use(async ({ manifest }) => manifest.version);
-  await call("first", () => "rows", { idempotencyKey: "k" });
-  await assert.rejects(
-    call("second", () => "rows", { idempotencyKey: "k", dataVersion }),
-    {
-      code: "idempotency_key_reused",
-    },
-  );
+  await call("first", encode, { idempotencyKey: "k" });
+  await assert.rejects(call("second", encode, { idempotencyKey: "k", dataVersion }), {
+    code: "idempotency_key_reused",
+  });
 });

@@ -21,9 +21,9 @@ import type { TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, type Usage } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
+import { entityTag, strongEntityTag } from "../../operations/representation.ts";
 import { keyTextOf } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { entityTag, strongEntityTag } from "../responses/headers.ts";
 import type { Spool, SpooledExport } from "./spool.ts";
 import { type FileSize, runExport } from "./writer-process.ts";
 
@@ -128,7 +128,7 @@ export function nameExport(
   return current.use(async (open) => {
     const parts = partsOf(request, open.withJob(job));
     const { as_of: asOf, version } = open.manifest;
-    const key = keyTextOf({ version, operation: "exportListings", request });
+    const key = keyTextOf(version, "exportListings", request);
     const tag = strongEntityTag(`${releaseTag} ${format} ${key}`);
     if (isKnown(tag, version)) return undefined;
     return { query: request, tag, version, asOf, format, total: await countRows(parts) };

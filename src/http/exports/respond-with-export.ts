@@ -13,8 +13,9 @@ import { exportFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
-import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
-import { contentTypeOf, isNotModified, negotiateFormat, setFileName } from "../responses/headers.ts";
+import { negotiateFormat } from "../../operations/representation.ts";
+import { callerOf, type Middleware, type RequestContext, setUsageHeaders } from "../context.ts";
+import { contentTypeOf, isNotModified, setFileName } from "../responses/headers.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import { type ExportServices, holdExport, type NamedExport, nameExport, openExport } from "./charged-export.ts";
 import type { SpooledExport } from "./spool.ts";
@@ -44,7 +45,8 @@ async function respondTo(
   job: Job,
   services: ExportServices,
 ): Promise<void> {
-  const format = negotiateFormat(context, exportFormats, query.format);
+  context.vary("Accept");
+  const format = negotiateFormat(context.headers, exportFormats, query.format);
   // Writing may take the deadline, and sending as long again.
   limitResponseTime(context.res, 2 * services.deadlineMs);
   const isKnown = (tag: string, version: string): boolean => {
@@ -63,7 +65,6 @@ async function respondTo(
     const file = await openExport(services, call, named, hold);
     releaseAtEnd(context, file);
     const range = requestedRange(context, named.tag, file.bytes);
-    requireConnected(context);
     setUsageHeaders(context, await charge(services.accounts, caller, hold), services.accounts);
     setFileHeaders(context, named);
     limitResponseTime(context.res, services.deadlineMs);

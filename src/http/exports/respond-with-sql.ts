@@ -15,15 +15,9 @@ import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, idempotentRequestOf } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
-import {
-  callerOf,
-  type Middleware,
-  type RequestContext,
-  readBody,
-  requireConnected,
-  setUsageHeaders,
-} from "../context.ts";
-import { contentTypeOf, negotiateFormat } from "../responses/headers.ts";
+import { negotiateFormat } from "../../operations/representation.ts";
+import { callerOf, type Middleware, type RequestContext, readBody, setUsageHeaders } from "../context.ts";
+import { contentTypeOf } from "../responses/headers.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
 import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";
@@ -55,7 +49,8 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
     if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
     const respond = async (job: Job): Promise<void> => {
       const { query } = decode(context.querystring, context.params);
-      const format = negotiateFormat(context, pageFormats, query.format);
+      context.vary("Accept");
+      const format = negotiateFormat(context.headers, pageFormats, query.format);
       const numbers = numberTextsIn(body, "params");
       const request = { ...decodeBody("runSql", body), numbers, format, isRaw: query.csv_raw ?? false };
       await respondTo(request, { context, caller, job, admission }, services);
@@ -88,7 +83,6 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
       used = use;
     });
     releaseAtEnd(context, file);
-    requireConnected(context);
     micros = await chargeTime(used, reserved, call, accounts);
     context.set("X-Total-Count", String(file.rows));
     sendResult(context, file, request.format, { data_version, as_of });

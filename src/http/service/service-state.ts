@@ -13,7 +13,6 @@ import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-encoder.ts";
 import type { FileMapping } from "../../ingest/mapping/rules.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
-import { PageCharges } from "../../operations/page-charges.ts";
 import { ResponseCache } from "../../operations/response-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
@@ -33,6 +32,7 @@ import {
   waitingExportsMax,
 } from "../limits.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
+import { PageCharges } from "../page-charges.ts";
 import type { PipelineServices } from "../pipeline.ts";
 import { type WebhookOptions, webhookFault } from "../searches/deliver.ts";
 import {
@@ -163,6 +163,7 @@ interface ExportSettings
 
 /** Services of the application, its connections, and whether it is shutting down. */
 export interface AppState extends PipelineServices {
+  readonly encoder: TableEncoder;
   readonly connections: Connections;
   readonly metrics: Metrics;
   readonly freshness: Freshness;

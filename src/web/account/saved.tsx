@@ -4,13 +4,7 @@ import type { SavedSearch } from "../../accounts/administration/saved-searches.t
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
-import {
-  removeSearch,
-  requireSaved,
-  restartSearch,
-  saveSearch,
-  servedSearch,
-} from "../../operations/saved-searches.ts";
+import { changeSearch, requireSaved, saveSearch, servedSearch } from "../../operations/saved-searches.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
@@ -215,12 +209,12 @@ export const deletionPage =
 
 /** Returns the handler of a form about a saved search, whose page then says what has changed. */
 const changingSearch =
-  (change: typeof removeSearch | typeof restartSearch, changed: string) =>
+  (change: "delete" | "resume", changed: string) =>
   (services: SiteServices) =>
   async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
-    await change(visitor.identity, searchId, services);
+    await changeSearch(visitor.identity, searchId, change, services);
     return { location: `/account?changed=${changed}` };
   };
 
-export const deleteVisitorSearch = changingSearch(removeSearch, "deleted");
-export const resumeVisitorSearch = changingSearch(restartSearch, "resumed");
+export const deleteVisitorSearch = changingSearch("delete", "deleted");
+export const resumeVisitorSearch = changingSearch("resume", "resumed");

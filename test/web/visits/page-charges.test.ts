@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAccount } from "../../../src/accounts/account.ts";
 import { listEntryPage } from "../../../src/accounts/ledger/entry-pages.ts";
-import { PageCharges } from "../../../src/operations/page-charges.ts";
+import { PageCharges } from "../../../src/http/page-charges.ts";
 import { type CustomerOptions, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { type Client, sampleService, startService } from "../../support/http/service.ts";
 import { fileScope } from "../../support/scope.ts";
