@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
+import { lockAccount } from "../../src/accounts/account.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
@@ -251,6 +252,31 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       });
     await assert.rejects(hang, /idle-in-transaction timeout|[Cc]onnection/);
     assert.equal((await hanging.one(sql`SELECT count(*) AS n FROM entries`))?.n, 2);
+  });
+
+  test("the entries of an account are numbered in the order in which they are committed", async (t) => {
+    const { database, path, accountId, ...ledger } = await createLedger(t, "PostgreSQL");
+    await addCredit(database, { ...paidCredit, accountId, micros: 100_000 });
+    const other = await openAccounts(path, { busyMs: 5000 });
+    onScopeEnd(t, async () => other.close());
+    const charge = (chargeId: string) => searchCharge({ accountId, ...ledger, database, path }, chargeId);
+    let waiting: Promise<unknown> | undefined;
+    await database.transaction(async (transaction) => {
+      await lockAccount(transaction, accountId);
+      waiting = postPlainCharge(other, charge("second"));
+      await eventually("the other charge waits for the account", async () => {
+        const locks = await transaction.one(sql`SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted`);
+        return locks?.waiting === 1;
+      });
+      await postPlainCharge(transaction, charge("first"));
+    });
+    await waiting;
+    const posted = await database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge' ORDER BY entry`);
+    assert.deepEqual(
+      posted.map((row) => textIn(row, "entry_id")),
+      ["first", "second"],
+    );
+    assert.deepEqual((await audit(database)).faults, []);
   });
 
   test("transactions that deadlock are run again", async (t) => {

@@ -3,7 +3,7 @@
  * an idempotency key is a transaction.
  */
 import { classifyFault } from "../../db/engine-faults.ts";
-import { type Sql, sql } from "../../db/sql.ts";
+import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { findFunds, lockAccount } from "../account.ts";
 import { monthOf } from "../clock.ts";
@@ -44,7 +44,7 @@ export async function postCharge(
   const { accountId, request, atMs } = charge;
   try {
     if (request === undefined) {
-      await database.post(insertOf(charge));
+      await insert(database, charge);
       return undefined;
     }
     const post = async (transaction: SqlDatabase): Promise<Repetition | undefined> => {
@@ -52,7 +52,7 @@ export async function postCharge(
       const repetition = await findRepetition(transaction, accountId, request, atMs);
       // The key of a charge that is posted again is its own.
       if (repetition !== undefined) return (await isPosted(transaction, charge.chargeId)) ? undefined : repetition;
-      await transaction.run(insertOf(charge));
+      await insert(transaction, charge);
       await useIdempotencyKey(transaction, accountId, request, charge);
       return undefined;
     };
@@ -67,10 +67,15 @@ export async function postCharge(
   }
 }
 
-const insertOf = ({ chargeId, accountId, keyId, usageClass, atMs, ...charge }: ChargeEntry): Sql => sql`
-  INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-  VALUES (${chargeId}, ${accountId}, 'charge', ${-microsOf({ usageClass, ...charge })}, ${atMs},
-          (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId})`;
+/** Locks the account before the entry is numbered: the entries of an account are numbered in the order in which they are committed. */
+async function insert(database: SqlDatabase, { chargeId, accountId, keyId, usageClass, atMs, ...charge }: ChargeEntry) {
+  const count = await database.post(sql`
+    INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+    SELECT ${chargeId}, account_id, 'charge', ${-microsOf({ usageClass, ...charge })}, ${atMs},
+           (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId}
+    FROM   accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`);
+  if (count !== 1) throw new TypeError(`Unknown account ${accountId}: expected that of a key.`);
+}
 
 const isPosted = async (database: SqlDatabase, chargeId: string): Promise<boolean> =>
   (await database.one(sql`SELECT 1 AS found FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`)) !==
