@@ -1,7 +1,9 @@
 /** The charge of each request, and the headers that report it. */
 import assert from "node:assert/strict";
+import { closeSync, existsSync, openSync, readFileSync, statSync } from "node:fs";
 import { get } from "node:http";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isMetered, prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
@@ -215,6 +217,26 @@ test("a locked ledger refuses priced requests with 503 until it is unlocked", as
   }
   assert.equal((await locked.get("/v1/listings?limit=1")).status, 200);
   assert.equal((await chargesOf(locked, locked.customer)).length, 1);
+});
+
+const systemLocks = "/proc/locks";
+
+test("a service keeps its locks of the accounts file: it never opens the file beside SQLite", {
+  skip: existsSync(systemLocks) ? false : "the system does not list its locks",
+}, async (t) => {
+  const service = await startService(t, lake);
+  /** The locks of this process on a file: a system releases all of them when any descriptor of the file is closed. */
+  const locksOf = (path: string): readonly string[] =>
+    readFileSync(systemLocks, "utf8")
+      .split("\n")
+      .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(path).ino} `));
+  assert.equal((await service.get("/v1/listings?limit=1")).status, 200);
+  assert.equal((await service.get("/v1/usage")).status, 200);
+  await createCustomer(service.accounts);
+  await pause(150);
+  for (const path of [service.accounts, `${service.accounts}-shm`]) assert.notEqual(locksOf(path).length, 0, path);
+  closeSync(openSync(service.accounts, "r"));
+  assert.deepEqual(locksOf(service.accounts), [], "another descriptor releases them");
 });
 
 const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, string> => ({
