@@ -19,9 +19,6 @@ const charge = `
 BEGIN;
 SELECT accounts.account_id FROM accounts
 WHERE  account_id = (SELECT account_id FROM bench_keys WHERE number = :account) FOR NO KEY UPDATE;
-SELECT state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
-FROM   accounts LEFT JOIN spending ON spending.account_id = accounts.account_id AND month = to_char(now(), 'YYYY-MM')
-WHERE  accounts.account_id = (SELECT account_id FROM bench_keys WHERE number = :account);
 INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
 SELECT gen_random_uuid(), account_id, 'charge', -prices.micros, extract(epoch FROM now()) * 1000, price, key_id
 FROM   bench_keys, prices WHERE number = :account AND usage_class = 'listing_search';

@@ -4,6 +4,7 @@ import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
+import { spentIn } from "./ledger/usage.ts";
 import { type AccountState, defaultLowBalanceMicros, type Funds } from "./policy/billing-state.ts";
 import type { RateLimits } from "./policy/rate-limiter.ts";
 import { type Tier, tierLimits, tiers } from "./policy/tiers.ts";
@@ -104,10 +105,8 @@ export async function lockAccount(database: SqlDatabase, accountId: string): Pro
 /** Returns the fields that decide whether an account can pay, or undefined if its id is unknown. */
 export async function findFunds(database: SqlDatabase, accountId: string, month: string): Promise<Funds | undefined> {
   const row = await database.one(sql`
-    SELECT state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
-    FROM   accounts
-    LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}
-    WHERE  accounts.account_id = ${accountId}`);
+    SELECT state, balance_micros, low_micros, cap_micros, ${spentIn(sql`${month}`)} AS spent_micros
+    FROM   accounts WHERE account_id = ${accountId}`);
   return row && fundsFromRow(row);
 }
 
@@ -122,10 +121,9 @@ function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]):
 }
 
 const selectAccounts = (month: string): Sql => sql`
-  SELECT accounts.*, ${month} AS month, coalesce(spending.micros, 0) AS spent_micros,
-         CASE WHEN EXISTS (SELECT 1 FROM spending WHERE spending.account_id = accounts.account_id) THEN 0 ELSE 1 END AS is_new
-  FROM   accounts
-  LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}`;
+  SELECT accounts.*, ${month} AS month, ${spentIn(sql`${month}`)} AS spent_micros,
+         CASE WHEN EXISTS (SELECT 1 FROM usage_days WHERE usage_days.account_id = accounts.account_id) THEN 0 ELSE 1 END AS is_new
+  FROM   accounts`;
 
 function accountFromRow(row: Row): Account {
   return {

@@ -1,4 +1,4 @@
-/** Audits accounts: recomputes balances, spending and usage from the entries, and checks the integrity of a file. */
+/** Audits accounts: recomputes balances and usage from the entries, and checks the integrity of a file. */
 import { integerIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
@@ -39,25 +39,11 @@ const checksIn = (dialect: SqlDialect): Readonly<Record<string, Sql>> => ({
     FROM   entries AS reversal JOIN entries AS credit ON credit.entry_id = reversal.credit_id
     WHERE  reversal.kind = 'chargeback_reversal'
            AND (credit.kind <> 'paid' OR credit.micros <> -reversal.micros OR credit.account_id <> reversal.account_id)`,
-  ...sumChecks(dialect),
-});
-
-/** Checks of what follows from charges, without those that are refunded. */
-const sumChecks = ({ monthOf, dayOf }: SqlDialect): Readonly<Record<string, Sql>> => ({
-  "Monthly spending differs from the sum of its charges": sql`
-    SELECT account_id || ' ' || month AS violation
-    FROM   spending FULL JOIN (
-             SELECT account_id, month, sum(charged_micros) AS charged_micros
-             FROM   (SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -micros AS charged_micros FROM entries WHERE kind = 'charge'
-                     UNION ALL
-                     SELECT account_id, ${monthOf(sql`at_ms`)} AS month, micros FROM (${chargesRefundedBy(sql`entries`)}) AS refunded) AS charges
-             GROUP BY account_id, month
-           ) AS charged USING (account_id, month)
-    WHERE  micros IS DISTINCT FROM charged_micros`,
+  // Of charges without those that are refunded.
   "Daily usage differs from the sum of its charges": sql`
     SELECT account_id || ' ' || day || ' ' || usage_class AS violation
     FROM   usage_days FULL JOIN (
-             SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, sum(counted) AS charge_count,
+             SELECT account_id, ${dialect.dayOf(sql`at_ms`)} AS day, usage_class, sum(counted) AS charge_count,
                     -sum(counted * charges.micros) AS charge_micros, min(entry) AS first_charge, max(entry) AS last_charge
              FROM   (SELECT entries.*, 1 AS counted FROM entries WHERE kind = 'charge'
                      UNION ALL

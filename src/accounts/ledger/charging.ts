@@ -69,11 +69,17 @@ export async function postCharge(
 
 /** Locks the account before the entry is numbered: the entries of an account are numbered in the order in which they are committed. */
 async function insert(database: SqlDatabase, { chargeId, accountId, keyId, usageClass, atMs, ...charge }: ChargeEntry) {
-  const count = await database.post(sql`
-    INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-    SELECT ${chargeId}, account_id, 'charge', ${-microsOf({ usageClass, ...charge })}, ${atMs},
-           (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId}
-    FROM   accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`);
+  const price = sql`(SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass})`;
+  const row = sql`
+    ${chargeId}, ${accountId}, 'charge', ${-microsOf({ usageClass, ...charge })}, ${atMs}, ${price}, ${keyId}`;
+  // SQLite has one writer, and would copy a SELECT into a temporary table first.
+  const source =
+    database.dialect.name === "sqlite"
+      ? sql`VALUES (${row})`
+      : sql`SELECT ${row} FROM accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`;
+  const count = await database.post(
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id) ${source}`,
+  );
   if (count !== 1) throw new TypeError(`Unknown account ${accountId}: expected that of a key.`);
 }
 

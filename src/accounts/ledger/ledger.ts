@@ -133,15 +133,10 @@ export const chargesRefundedBy = (entries: Sql): Sql => sql`
   WHERE  charge.entry_id = substr(refund.reference, 8) AND refund.reference = 'refund_' || charge.entry_id AND refund.kind = 'adjustment'
          AND charge.kind = 'charge' AND charge.account_id = refund.account_id AND charge.micros = -refund.micros`;
 
-/** Returns the statements that take the charges refunded by some entries from spending and usage. */
-export const applyRefunds = ({ monthOf, dayOf }: SqlDialect, entries: Sql): readonly Sql[] => [
-  sql`UPDATE spending SET micros = spending.micros - refunded.micros
-      FROM (SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -sum(micros) AS micros
-            FROM (${chargesRefundedBy(entries)}) AS charges GROUP BY 1, 2) AS refunded
-      WHERE refunded.account_id = spending.account_id AND refunded.month = spending.month`,
-  sql`UPDATE usage_days SET requests = usage_days.requests - refunded.requests, charged_micros = charged_micros - refunded.micros
-      FROM (SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*) AS requests, -sum(charges.micros) AS micros
-            FROM (${chargesRefundedBy(entries)}) AS charges JOIN prices ON prices.price = charges.price GROUP BY 1, 2, 3) AS refunded
-      WHERE refunded.account_id = usage_days.account_id AND refunded.day = usage_days.day
-            AND refunded.usage_class = usage_days.usage_class`,
-];
+/** Returns the statement that takes the charges refunded by some entries from usage. */
+export const applyRefunds = ({ dayOf }: SqlDialect, entries: Sql): Sql => sql`
+  UPDATE usage_days SET requests = usage_days.requests - refunded.requests, charged_micros = charged_micros - refunded.micros
+  FROM   (SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*) AS requests, -sum(charges.micros) AS micros
+          FROM (${chargesRefundedBy(entries)}) AS charges JOIN prices ON prices.price = charges.price GROUP BY 1, 2, 3) AS refunded
+  WHERE  refunded.account_id = usage_days.account_id AND refunded.day = usage_days.day
+         AND refunded.usage_class = usage_days.usage_class`;

@@ -3,7 +3,7 @@ import { plusDays } from "../../base/day.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
-import { sql } from "../../db/sql.ts";
+import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { prices, type UsageClass } from "../policy/prices.ts";
 
@@ -70,3 +70,8 @@ export async function listUsage(
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** The charges to each account of a statement in a UTC month. */
+export const spentIn = (month: Sql): Sql => sql`
+  (SELECT coalesce(sum(charged_micros), 0) FROM usage_days
+   WHERE  usage_days.account_id = accounts.account_id AND day BETWEEN ${month} || '-01' AND ${month} || '-31')`;

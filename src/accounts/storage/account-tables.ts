@@ -108,7 +108,7 @@ export const accountTables: readonly AccountTable[] = [
       price:      nullable(integer(sql`REFERENCES prices`)),
       key_id:     nullable(text(sql`REFERENCES keys`)),
       credit_id:  nullable(text(sql`REFERENCES entries (entry_id)`)),
-      reference:  nullable(text(sql`UNIQUE`)),
+      reference:  nullable(text()),
       note:       nullable(text()),
     },
     constraint: sql`
@@ -120,6 +120,7 @@ export const accountTables: readonly AccountTable[] = [
                        ELSE false END)`,
     indexes: [
       sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
+      sql`CREATE UNIQUE INDEX one_entry_of_a_reference ON entries (reference) WHERE reference IS NOT NULL`,
       sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
     ],
   },
@@ -133,7 +134,6 @@ export const accountTables: readonly AccountTable[] = [
     indexes: [sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`],
   },
   { name: "confirmations", columns: { credit_id: primary(text(sql`REFERENCES entries (entry_id)`)), at_ms: integer() } },
-  { name: "spending", isUpdatedOften: true, columns: { account_id: primary(ofAccount), month: primary(text()), micros: integer() } },
   { name: "usage_days", isUpdatedOften: true, columns: {
       account_id:     primary(ofAccount),
       day:            primary(text()),

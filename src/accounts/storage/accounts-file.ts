@@ -1,14 +1,15 @@
 /**
  * Schema of the accounts file, a SQLite database, and the functions that open it. `entries` is the ledger: append-only. Triggers derive
- * balances, monthly spending and daily usage from it, so no writer can skip one. `PRAGMA user_version` is the version of the schema.
+ * balances and daily usage from it, so no writer can skip one. `PRAGMA user_version` is the version of the schema.
  */
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
-import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
+import { spentIn } from "../ledger/usage.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
 const applicationId = 1_668_380_020;
@@ -28,10 +29,9 @@ const triggers: readonly Sql[] = [
       BEGIN
         SELECT CASE WHEN balance_micros + NEW.micros < 0 THEN RAISE(ABORT, 'a charge takes no balance below zero')
                     WHEN state = 'suspended' THEN RAISE(ABORT, 'a suspended account is not charged')
-                    WHEN coalesce(spending.micros, 0) - NEW.micros > cap_micros THEN RAISE(ABORT, 'a charge stays within the spend cap') END
-        FROM   accounts LEFT JOIN spending
-               ON spending.account_id = accounts.account_id AND month = strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch')
-        WHERE  accounts.account_id = NEW.account_id;
+                    WHEN cap_micros IS NOT NULL AND ${spentIn(sqliteDialect.monthOf(sql`NEW.at_ms`))} - NEW.micros > cap_micros
+                    THEN RAISE(ABORT, 'a charge stays within the spend cap') END
+        FROM   accounts WHERE account_id = NEW.account_id;
       END`,
   sql`CREATE TRIGGER a_balance_follows_from_its_entries AFTER INSERT ON entries
       BEGIN
@@ -41,8 +41,6 @@ const triggers: readonly Sql[] = [
   // costs half as much as posting a charge, they are in a row that each charge updates anyway.
   sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
       BEGIN
-        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
-        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
         INSERT INTO usage_days
         SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros, NEW.entry, NEW.entry
         FROM   prices WHERE price = NEW.price
@@ -53,7 +51,7 @@ const triggers: readonly Sql[] = [
   sql`CREATE TRIGGER usage_follows_from_refunds AFTER INSERT ON entries
       WHEN NEW.kind = 'adjustment' AND NEW.reference IS NOT NULL
       BEGIN
-        ${join(applyRefunds(sqliteDialect, newEntry), sql`;\n        `)};
+        ${applyRefunds(sqliteDialect, newEntry)};
       END`,
   sql`CREATE TRIGGER audit_records_are_never_changed BEFORE UPDATE ON audit_log
       BEGIN SELECT RAISE(ABORT, 'audit records are never changed'); END`,

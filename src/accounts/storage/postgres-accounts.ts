@@ -5,9 +5,10 @@
 import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { connectPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
-import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { integerLiteral, literal, type Sql, sql } from "../../db/sql.ts";
 import { postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
+import { spentIn } from "../ledger/usage.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
 /** The oldest server that its project maintains. */
@@ -28,7 +29,7 @@ const tables: readonly Sql[] = [
 const { monthOf, dayOf } = postgresDialect;
 
 /**
- * Adds new entries to balances, monthly spending and daily usage. Locks the accounts first: then the rows of an account are updated by one
+ * Adds new entries to balances and daily usage. Locks the accounts first: then the rows of an account are updated by one
  * transaction at a time. The functions keep the search path of their creation, so that they find the tables from any connection.
  */
 const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -53,19 +54,6 @@ const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUA
         FROM   (SELECT account_id, sum(micros)::bigint AS added_micros FROM new_entries GROUP BY account_id) AS posted
         WHERE  posted.account_id = accounts.account_id;
 
-        INSERT INTO spending
-        SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -sum(micros)
-        FROM   new_entries WHERE kind = 'charge' GROUP BY account_id, month
-        ON CONFLICT (account_id, month) DO UPDATE SET micros = spending.micros + excluded.micros;
-
-        IF EXISTS (
-          SELECT FROM new_entries JOIN accounts USING (account_id)
-          JOIN   spending ON spending.account_id = new_entries.account_id AND month = ${monthOf(sql`at_ms`)}
-          WHERE  kind = 'charge' AND spending.micros > cap_micros
-        ) THEN
-          RAISE EXCEPTION 'a charge stays within the spend cap';
-        END IF;
-
         INSERT INTO usage_days
         SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*), -sum(new_entries.micros), min(entry), max(entry)
         FROM   new_entries JOIN prices USING (price) WHERE kind = 'charge' GROUP BY account_id, day, usage_class
@@ -74,8 +62,15 @@ const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUA
           charged_micros = usage_days.charged_micros + excluded.charged_micros,
           last_entry = greatest(usage_days.last_entry, excluded.last_entry);
 
+        IF EXISTS (
+          SELECT FROM new_entries JOIN accounts USING (account_id)
+          WHERE  kind = 'charge' AND cap_micros IS NOT NULL AND ${spentIn(monthOf(sql`at_ms`))} > cap_micros
+        ) THEN
+          RAISE EXCEPTION 'a charge stays within the spend cap';
+        END IF;
+
         IF EXISTS (SELECT FROM new_entries WHERE kind = 'adjustment') THEN
-          ${join(applyRefunds(postgresDialect, sql`new_entries`), sql`;\n          `)};
+          ${applyRefunds(postgresDialect, sql`new_entries`)};
         END IF;
         RETURN NULL;
       END $$`;

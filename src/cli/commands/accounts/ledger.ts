@@ -66,7 +66,7 @@ const copy = (): Command =>
 const verify = (): Command =>
   accountsFileCommand(
     "verify",
-    "compare balances, monthly spending and daily usage with the sums of the entries; check the file for damage",
+    "compare balances and daily usage with the sums of the entries; check the file for damage",
   ).action(async ({ accounts, json }: AccountsFileValues) => printAudit(accounts, await auditExisting(accounts), json));
 
 /** Prints the result of an audit. Throws a UserError if it has faults. */
