@@ -33,21 +33,21 @@ const { monthOf, dayOf } = postgresDialect;
  * transaction at a time. The functions keep the search path of their creation, so that they find the tables from any connection.
  */
 const addEntries: Sql = sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      DECLARE
+        refusal TEXT;
       BEGIN
         PERFORM account_id FROM accounts WHERE account_id IN (SELECT account_id FROM new_entries)
         ORDER BY account_id FOR NO KEY UPDATE;
 
-        IF EXISTS (
-          SELECT FROM accounts JOIN (
-            SELECT account_id, kind, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS added_micros FROM new_entries
-          ) AS posted USING (account_id)
-          WHERE  kind = 'charge' AND balance_micros + added_micros < 0
-        ) THEN
-          RAISE EXCEPTION 'a charge takes no balance below zero';
-        END IF;
+        SELECT CASE state WHEN 'suspended' THEN 'a suspended account is not charged' ELSE 'a charge takes no balance below zero' END
+        INTO   refusal
+        FROM   accounts JOIN (
+          SELECT account_id, kind, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS added_micros FROM new_entries
+        ) AS posted USING (account_id)
+        WHERE  kind = 'charge' AND (state = 'suspended' OR balance_micros + added_micros < 0);
 
-        IF EXISTS (SELECT FROM new_entries JOIN accounts USING (account_id) WHERE kind = 'charge' AND state = 'suspended') THEN
-          RAISE EXCEPTION 'a suspended account is not charged';
+        IF refusal IS NOT NULL THEN
+          RAISE EXCEPTION '%', refusal;
         END IF;
 
         UPDATE accounts SET balance_micros = balance_micros + added_micros
