@@ -54,7 +54,7 @@ interface Representation {
 }
 
 /** An answer without `content` is one that the client has already, or asks not to be sent, and is not charged. */
-export type Answer = Representation &
+export type EncodedAnswer = Representation &
   ({ readonly content: Buffer; readonly result: Result; readonly usage: Usage } | { readonly content?: never });
 
 /** Opening a version counts as this much at most: it takes longer beside the load of others. */
@@ -69,7 +69,7 @@ export async function answer<Id extends EndpointId>(
   { id, querystring, params = {} }: Pick<OperationRequest<Id>, "id" | "querystring" | "params">,
   { current, responseCache, accounts, admission, encoder }: OperationServices,
   conditions: Conditions = {},
-): Promise<Answer> {
+): Promise<EncodedAnswer> {
   requireScope(caller, id);
   return admission.run(caller, async (job) => {
     const request = decoderOf(id)(querystring, params);
@@ -84,7 +84,7 @@ export async function answer<Id extends EndpointId>(
       const onOpened = (ms: number): void => admission.countUncharged(caller, Math.min(ms, openingMsMax), false);
       const user = { accountId: caller.identity.key.accountId, signal: job.signal, onOpened };
       const endpoint: Endpoint<Id> = endpoints[id];
-      const found = await job.race(
+      const { representation, computed } = await job.race(
         current.useNamed(
           named,
           async (opened) => {
@@ -104,7 +104,6 @@ export async function answer<Id extends EndpointId>(
           user,
         ),
       );
-      const { representation, computed } = found;
       if (computed === undefined) return representation;
       const { result, json } = computed;
       const content =

@@ -50,7 +50,7 @@ export async function saveSearch(
   return { data: { ...servedSearch(created), secret: created.secret }, ...(meta.unmatched.length > 0 && { meta }) };
 }
 
-/** Changes a search of an account; returns it as it is then, or was before it was deleted, with its secret if that is new. */
+/** Changes a search of an account. Returns the changed or the deleted one, with its secret if that is new. */
 export async function changeSearch(
   { key: { accountId } }: Identity,
   id: string,

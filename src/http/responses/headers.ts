@@ -4,14 +4,14 @@ import { type Operation, operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
-import type { Answer } from "../../operations/answer.ts";
+import type { EncodedAnswer } from "../../operations/answer.ts";
 import type { EndpointId } from "../../operations/caller.ts";
 import { entityTag, hasFormats, preconditionOf } from "../../operations/representation.ts";
 import type { Pagination } from "../../operations/result.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 
 /** Sets the headers of the answer to a metered operation, but those of its charge. */
-export function setAnswerHeaders(context: RequestContext, id: EndpointId, answer: Answer): void {
+export function setAnswerHeaders(context: RequestContext, id: EndpointId, answer: EncodedAnswer): void {
   const { version, asOf, tag, format, content } = answer;
   context.set({ "Carquet-Version": version, ETag: tag, "Cache-Control": "private, no-cache" });
   if (content === undefined) return;
