@@ -16,7 +16,7 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake, { headersTimeoutMs: 300 });
+const client = await startService(fileScope, lake, { headersTimeoutMs: 2_000 });
 const mine = await createCustomer(client.accounts);
 const theirs = await createCustomer(client.accounts);
 

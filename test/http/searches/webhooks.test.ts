@@ -104,8 +104,12 @@ const messageFaults = (message: object): readonly unknown[] => (validate(message
 const changesIn = (messages: readonly Message[]): readonly ListingChange[] =>
   messages.flatMap(({ data }) => data.changes as readonly ListingChange[]);
 
-/** The time of the services, which a test advances past the pauses between attempts. */
-const clock = { aheadMs: 0, wallMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+/** The time of the services, which a test advances past the pauses between attempts: it is slow, so that no pause ends before. */
+const clock = {
+  aheadMs: Date.now(),
+  wallMs: () => clock.aheadMs + performance.now() / 20,
+  monotonicMs: () => performance.now(),
+};
 
 const accounts = await temporaryAccounts(fileScope, "SQLite");
 const start = (scope: Scope): Promise<Client> => startService(scope, lake, { accounts, clock, privateWebhooks: true });
