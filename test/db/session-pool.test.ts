@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../src/contract/errors.ts";
+import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
@@ -134,6 +135,26 @@ test("a full queue refuses the account that fills it, not another one", async (t
   assert.deepEqual(outcomes.slice(8), ["quiet answered", "other answered", "quiet answered"]);
   assert.equal(outcomes.filter((outcome) => outcome === "busy refused").length, 5);
   assert.equal(outcomes.filter((outcome) => outcome === "busy answered").length, 3);
+});
+
+test("of a full queue, the next statement of a job that has begun is not refused", async (t) => {
+  const pool = await openPool(t, { waitingQueries: 1 });
+  const begun = new Job("begun");
+  await pool.engineOf(begun).rows(light);
+  const running = pool.engineOf(new Job("busy")).rows(heavy);
+  const refused = assert.rejects(pool.engineOf(new Job("new")).rows(light), refusedAs("overloaded"));
+  assert.deepEqual(await pool.engineOf(begun).rows(light), [{ n: 1 }]);
+  await Promise.all([running, refused]);
+});
+
+test("an account takes half of shared slots, and another one finds one free", () => {
+  const slots = new AccountSlots(4);
+  const taking = ["a", "a", "a", "b", "b", "c", "d"].filter((account) => {
+    const isFree = slots.isFreeFor(account);
+    if (isFree) slots.take(account);
+    return isFree;
+  });
+  assert.deepEqual(taking, ["a", "a", "b", "c"]);
 });
 
 test("a pool that is closed while a statement runs closes its session afterwards", async () => {

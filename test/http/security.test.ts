@@ -163,7 +163,7 @@ describe("API4, unrestricted resource consumption", () => {
     const many = Array.from({ length: headersMax + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
     const response = await exchangeRaw(
       client.url,
-      `GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
+      `GET /v1/usage HTTP/1.1\r\nConnection: close\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
     );
     assert.match(response, /^HTTP\/1\.1 4\d\d /);
   });

@@ -146,6 +146,20 @@ for (const era of ["auto", "legacy"] as const)
     assert.equal(await chargedRequests(service, bearer), 3 + 1);
   });
 
+test("a cancellation ends no call of another account, whatever session it names", async () => {
+  const headers = { ...protocolHeaders, "Mcp-Session-Id": "session" };
+  const post = (bearer: Record<string, string>, message: object): Promise<Response> =>
+    fetch(`${service.url}/mcp`, { method: "POST", headers: { ...bearer, ...headers }, body: JSON.stringify(message) });
+  const ids = [7, 8];
+  const { bearer } = await createCustomer(service.accounts);
+  const calls = ids.map((id) => post(bearer, { ...slowCall, id }));
+  await untilBusy(service);
+  const other = await createCustomer(service.accounts);
+  for (const requestId of ids)
+    await post(other.bearer, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+  for (const call of calls) assert.match(await (await call).text(), /"structuredContent"/);
+});
+
 test("a call whose client vanishes is not charged and stops", async () => {
   const { bearer } = await createCustomer(service.accounts);
   const headers = { ...bearer, ...protocolHeaders };

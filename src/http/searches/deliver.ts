@@ -145,7 +145,7 @@ async function attemptNext(
     const failed = { ...position, lastAtMs: atMs, lastOutcome: thrown.message };
     const isTemporary = thrown.retryAfterSeconds !== undefined;
     if (isTemporary) return { ...failed, nextAtMs: atMs + 1000 * (thrown.retryAfterSeconds ?? 0) };
-    const isFinal = thrown.code === "invalid_api_key" || thrown.code === "missing_scope";
+    const isFinal = thrown.code === "invalid_api_key";
     return afterFailure(failed, isFinal ? `The key that pays cannot be used: ${thrown.message}` : undefined);
   }
 }
