@@ -17,7 +17,7 @@ onScopeEnd(fileScope, async () => database.close());
 const endless = sql`SELECT count(*)::INTEGER AS n FROM range(1000000000000)`;
 const heavy = sql`SELECT count(*)::INTEGER AS n FROM range(30000000)`;
 /** Takes longer than some light ones, on a busy machine too. */
-const longest = sql`SELECT count(*)::INTEGER AS n FROM range(300000000)`;
+const longest = sql`SELECT count(*)::INTEGER AS n FROM range(600000000)`;
 const light = sql`SELECT 1 AS n`;
 
 async function openPool(scope: Scope, options: PoolOptions = {}): Promise<SessionPool> {

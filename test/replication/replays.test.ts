@@ -31,7 +31,7 @@ test("a follower that skips versions of replays records the longest one, or one 
   const source = await copyOf(scope, before);
   const next = plusDays(last, 1);
   const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
-  for (const replayFrom of [day, last]) await ingestPath(source, feeds, { replayFrom, hasServingFiles: false });
+  for (const replayFrom of [last, day]) await ingestPath(source, feeds, { replayFrom, hasServingFiles: false });
   await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {
     hasServingFiles: false,
   });
