@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../src/contract/errors.ts";
 import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { FairShares } from "../../src/db/fair-shares.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
@@ -145,6 +146,14 @@ test("of a full queue, the next statement of a job that has begun is not refused
   const refused = assert.rejects(pool.engineOf(new Job("new")).rows(light), refusedAs("overloaded"));
   assert.deepEqual(await pool.engineOf(begun).rows(light), [{ n: 1 }]);
   await Promise.all([running, refused]);
+});
+
+test("an account earns no credit by a pause", () => {
+  const shares = new FairShares();
+  const run = (account: string, fromMs: number): void => shares.start(account, fromMs)(fromMs + 50);
+  run("pausing", 0);
+  for (const fromMs of [50, 100, 150]) run("busy", fromMs);
+  assert.deepEqual(shares.leastUsed(["pausing"], 200), { account: "pausing", virtualMs: 100 });
 });
 
 test("an account takes half of shared slots, and another one finds one free", () => {
