@@ -90,14 +90,9 @@ await writeFeeds(equipped, "2026-11-19", {
 const { lake: equippedLake } = await createLake(fileScope, equipped);
 
 for (const options of [{}, { hasServingFiles: false }])
-  test(`one feature in several spellings, and four together, find each car once ${JSON.stringify(options)}`, async () => {
+  test(`four features, one of them in several spellings, are found together ${JSON.stringify(options)}`, async () => {
     const version = await openVersion(fileScope, equippedLake, options);
-    for (const [features, cars] of [
-      ["delta", [50, 51, 52]],
-      ["alpha,beta,gamma,delta", [50, 51]],
-    ] as const) {
-      const body = await answerPath(version, `/v1/listings?features=${features}&fields=vin`);
-      const found = isObject(body) && Array.isArray(body.data) ? body.data.filter(isObject) : [];
-      assert.deepEqual(found.map(({ vin }) => vin).sort(), cars.map(vinOf));
-    }
+    const body = await answerPath(version, "/v1/listings?features=alpha,beta,gamma,delta&fields=vin");
+    const found = isObject(body) && Array.isArray(body.data) ? body.data.filter(isObject) : [];
+    assert.deepEqual(found.map(({ vin }) => vin).sort(), [vinOf(50), vinOf(51)]);
   });

@@ -107,7 +107,7 @@ const changesIn = (messages: readonly Message[]): readonly ListingChange[] =>
 /** The time of the services, which a test advances past the pauses between attempts: it is slow, so that no pause ends before. */
 const clock = {
   aheadMs: Date.now(),
-  wallMs: () => clock.aheadMs + Math.round(performance.now() / 4),
+  wallMs: () => clock.aheadMs + Math.round(performance.now() / 2),
   monotonicMs: () => performance.now(),
 };
 
