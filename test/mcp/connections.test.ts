@@ -148,7 +148,7 @@ for (const era of ["auto", "legacy"] as const)
     assert.equal(await chargedRequests(service, bearer), answered + 1);
   });
 
-test("a cancellation ends no call of another account, whatever session it names", async () => {
+test("a cancellation that names the session of another account ends none of its calls", async () => {
   const headers = { ...protocolHeaders, "Mcp-Session-Id": "session" };
   const post = (bearer: Record<string, string>, message: object): Promise<Response> =>
     fetch(`${service.url}/mcp`, { method: "POST", headers: { ...bearer, ...headers }, body: JSON.stringify(message) });

@@ -360,7 +360,7 @@ test("a host name that leads to the service's own network is refused when a mess
 test("a message whose delivery could not be recorded is repeated, and is no other one after another version is published", async (t) => {
   const ownFolder = await temporaryFolder(t);
   const ownLake = join(ownFolder, "lake");
-  // Of a change that is larger than a message.
+  // A change with these is larger than a message.
   const photo_urls = Array.from({ length: 300 }, (_, n) => `https://photos.example/${"x".repeat(60)}/${n}`).join("|");
   const publishDay = async (index: number): Promise<void> => {
     const { day = "", feeds: ofDay = {} } = days[index] ?? {};
