@@ -1,6 +1,7 @@
 /** The requirements of readers: a folder that is a lake, and a published version. */
 import { readdir } from "node:fs/promises";
 import { isNotFound } from "../base/files.ts";
+import { ownValue } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { compareVersions, currentVersion, type Manifest, manifestPath, readManifest, versionsIn } from "./manifest.ts";
 
@@ -68,7 +69,7 @@ export const firstIngest = (lake: string): string => `carquet ingest <path> --la
 
 /** Throws a UserError for a day that a version does not have. */
 export function requireDay({ days, as_of }: Pick<Manifest, "days" | "as_of">, day: string): void {
-  if (days[day] !== undefined) return;
+  if (ownValue(days, day) !== undefined) return;
   const first = Object.keys(days)[0] ?? as_of;
   throw new UserError(`Invalid day ${printable(day, 40)}: expected a day of the lake, from ${first} to ${as_of}.`);
 }

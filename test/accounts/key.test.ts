@@ -142,6 +142,19 @@ test("a cached key is used for 0.9 s, and read again before a later use", async 
   await assert.rejects(identify(), { code: "invalid_api_key" });
 });
 
+test("a key that was unknown is looked up again half a second later", async () => {
+  let nowMs = 1_000_000;
+  const cache = new KeyCache(
+    async () => null,
+    () => nowMs,
+  );
+  await cache.load("new");
+  nowMs += 499;
+  assert.equal(cache.get("new"), null);
+  nowMs += 1;
+  assert.equal(cache.get("new"), undefined);
+});
+
 test("while 1024 look-ups are in progress a cached key is read again, and another one is refused", async (t) => {
   const path = await temporaryAccountsFile(t);
   const { keyId } = await createCustomer(path);

@@ -135,8 +135,10 @@ test("failed sign-ins to an account are limited from each network, and higher fr
   assert.equal(allowed("b", "192.0.2.0"), 0, "each network has a separate limit");
   assert.equal(allowed("b", "192.0.2.77"), 10);
   clock.ms = 900_000;
-  assert.equal(limits.count({ account: "a", network: "192.0.2.0" }), undefined);
-  limits.uncount({ account: "a", network: "192.0.2.0" });
+  for (let successes = 0; successes < 101; successes += 1) {
+    assert.equal(limits.count({ account: "a", network: "192.0.2.0" }), undefined);
+    limits.uncount({ account: "a", network: "192.0.2.0" });
+  }
   assert.equal(allowed("a", "192.0.2.0"), 10);
 });
 

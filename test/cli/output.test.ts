@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { programPath } from "../../src/base/project-files.ts";
+import { drainTimeoutMs } from "../../src/http/limits.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { createLake, samplePath, smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -36,7 +37,7 @@ async function assertEndsSoon(service: ServeProcess): Promise<void> {
   const terminatedAtMs = performance.now();
   service.terminate();
   assert.equal((await service.ended).code, 0);
-  assert.ok(performance.now() - terminatedAtMs < 5000);
+  assert.ok(performance.now() - terminatedAtMs < drainTimeoutMs / 2);
 }
 
 /** Fails unless a log reports its dropped lines once and lacks exactly those. */

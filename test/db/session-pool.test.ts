@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../src/contract/errors.ts";
+import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { FairShares } from "../../src/db/fair-shares.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
@@ -15,6 +17,8 @@ onScopeEnd(fileScope, async () => database.close());
 /** Runs until it is interrupted. */
 const endless = sql`SELECT count(*)::INTEGER AS n FROM range(1000000000000)`;
 const heavy = sql`SELECT count(*)::INTEGER AS n FROM range(30000000)`;
+/** Takes longer than some light ones, on a busy machine too. */
+const longest = sql`SELECT count(*)::INTEGER AS n FROM range(600000000)`;
 const light = sql`SELECT 1 AS n`;
 
 async function openPool(scope: Scope, options: PoolOptions = {}): Promise<SessionPool> {
@@ -43,7 +47,8 @@ const repeat = (count: number, account: string, statement: Sql) =>
 const refusedAs = (code: string) => (thrown: unknown) => thrown instanceof Refusal && thrown.code === code;
 
 test("the statement of an account that has used less time overtakes the waiting ones of another", async (t) => {
-  const ended = await orderOfEnds(await openPool(t), [...repeat(4, "busy", heavy), ...repeat(3, "quiet", light)]);
+  const statements = [...repeat(1, "busy", longest), ...repeat(3, "busy", light), ...repeat(3, "quiet", light)];
+  const ended = await orderOfEnds(await openPool(t), statements);
   assert.deepEqual(ended, ["busy", "quiet", "quiet", "quiet", "busy", "busy", "busy"]);
 });
 
@@ -131,6 +136,34 @@ test("a full queue refuses the account that fills it, not another one", async (t
   assert.deepEqual(outcomes.slice(8), ["quiet answered", "other answered", "quiet answered"]);
   assert.equal(outcomes.filter((outcome) => outcome === "busy refused").length, 5);
   assert.equal(outcomes.filter((outcome) => outcome === "busy answered").length, 3);
+});
+
+test("of a full queue, the next statement of a job that has begun is not refused", async (t) => {
+  const pool = await openPool(t, { waitingQueries: 1 });
+  const begun = new Job("begun");
+  await pool.engineOf(begun).rows(light);
+  const running = pool.engineOf(new Job("busy")).rows(heavy);
+  const refused = assert.rejects(pool.engineOf(new Job("new")).rows(light), refusedAs("overloaded"));
+  assert.deepEqual(await pool.engineOf(begun).rows(light), [{ n: 1 }]);
+  await Promise.all([running, refused]);
+});
+
+test("an account earns no credit by a pause", () => {
+  const shares = new FairShares();
+  const run = (account: string, fromMs: number): void => shares.start(account, fromMs)(fromMs + 50);
+  run("pausing", 0);
+  for (const fromMs of [50, 100, 150]) run("busy", fromMs);
+  assert.deepEqual(shares.leastUsed(["pausing"], 200), { account: "pausing", virtualMs: 100 });
+});
+
+test("an account takes half of shared slots, and another one finds one free", () => {
+  const slots = new AccountSlots(4);
+  const taking = ["a", "a", "a", "b", "b", "c", "d"].filter((account) => {
+    const isFree = slots.isFreeFor(account);
+    if (isFree) slots.take(account);
+    return isFree;
+  });
+  assert.deepEqual(taking, ["a", "a", "b", "c"]);
 });
 
 test("a pool that is closed while a statement runs closes its session afterwards", async () => {

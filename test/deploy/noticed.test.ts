@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { carquet, eventually, startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
+import { freePort } from "../support/http/free-port.ts";
 import { createLake, samplePath, smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
@@ -59,15 +60,6 @@ async function assertFires({ metrics }: Observed, alerts: readonly string[]): Pr
   writeFileSync(path, JSON.stringify(file));
   const { status, stdout, stderr } = spawnSync("promtool", ["test", "rules", path], { encoding: "utf8" });
   assert.equal(status, 0, `${alerts.join() || "no alert"}: ${stdout}${stderr}`);
-}
-
-/** Returns a free port: that of the metrics is not printed, but logged. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Starts a service with metrics; returns it with the URL of these. */

@@ -56,8 +56,11 @@ test("while the disk of the accounts file hangs, requests are refused in time an
   assert.equal((await get(service, search)).status, 200);
   freeze();
   let answered = 1;
-  const untilMs = performance.now() + 150;
-  while (performance.now() < untilMs) if ((await get(service, search)).status === 200) answered += 1;
+  await eventually("a request is refused", async () => {
+    const { status } = await get(service, search);
+    if (status === 200) answered += 1;
+    return status === 503;
+  });
   const refused = await Promise.all(Array.from({ length: 10 }, () => get(service, search)));
   for (const { status, code, retryAfter, headers } of refused) {
     assert.deepEqual([status, code], [503, "metering_unavailable"]);
@@ -68,7 +71,7 @@ test("while the disk of the accounts file hangs, requests are refused in time an
   assert.deepEqual([ready.status, status, reasons], [503, "ledger unavailable", ["ledger"]]);
   assert.equal((await fetch(`${service.url}/healthz`)).status, 200);
   thaw();
-  await eventually("ready again, without a request", async () => (await fetch(`${service.url}/readyz`)).ok, 10_000);
+  await eventually("ready again, without a request", async () => (await fetch(`${service.url}/readyz`)).ok);
   const paid = await get(service, search, { "Idempotency-Key": "a" });
   assert.deepEqual([paid.status, paid.headers.get("X-Usage-Cost-Micros")], [200, "2000"]);
   const row = await inAccountsFile(accounts, (database) =>

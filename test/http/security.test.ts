@@ -16,7 +16,7 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake, { headersTimeoutMs: 300 });
+const client = await startService(fileScope, lake, { headersTimeoutMs: 2_000 });
 const mine = await createCustomer(client.accounts);
 const theirs = await createCustomer(client.accounts);
 
@@ -163,7 +163,7 @@ describe("API4, unrestricted resource consumption", () => {
     const many = Array.from({ length: headersMax + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
     const response = await exchangeRaw(
       client.url,
-      `GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
+      `GET /v1/usage HTTP/1.1\r\nConnection: close\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
     );
     assert.match(response, /^HTTP\/1\.1 4\d\d /);
   });

@@ -139,7 +139,8 @@ test("a version that does not open is tried again less and less often, and each 
     },
     onFailure: (_, reason) => void reasons.push(reason),
   });
-  await sleep(300);
+  await eventually("the first reason is reported", async () => reasons.length > 0);
+  await sleep(100);
   await publishManifest(lake, version, "{");
   await eventually("the second reason is reported", async () => reasons.length > 1);
   assert.match(reasons[0] ?? "", /invalid version 2026-11-20.2/);

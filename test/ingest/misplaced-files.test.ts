@@ -106,7 +106,7 @@ async function linkToSecret(path: string): Promise<void> {
 
 for (const [what, [create, says]] of Object.entries(unreadable)) {
   for (const file of ["inventory.csv", "inventory.csv.gz", "inventory.ndjson", "inventory.parquet"]) {
-    test(`refused and the lake unchanged: ${what}, ${file}`, { timeout: 5_000 }, async (t) => {
+    test(`refused and the lake unchanged: ${what}, ${file}`, { timeout: 60_000 }, async (t) => {
       const day = await writeFeedFiles(await temporaryFolder(t), "2026-11-19", {});
       await create(join(day, file));
       await refuses(new RegExp(`${file.replaceAll(".", "\\.")}${says}`), day);

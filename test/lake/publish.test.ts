@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { UserError } from "../../src/base/user-error.ts";
-import { currentVersion } from "../../src/lake/manifest.ts";
+import { compareVersions, currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
 import { failureOf } from "../support/command-line.ts";
@@ -24,6 +24,11 @@ import { fileScope } from "../support/scope.ts";
 const firstDay = "2026-11-18";
 const secondDay = "2026-11-19";
 const sample = await createLake(fileScope, samplePath, { day: firstDay });
+
+test("version 10 of a day is newer than version 9, and older than any of the next day", () => {
+  const versions = ["2026-11-19.1", "2026-11-18.10", "2026-11-18.9"];
+  assert.deepEqual(versions.sort(compareVersions), ["2026-11-18.9", "2026-11-18.10", "2026-11-19.1"]);
+});
 
 /** Copies a lake with the sample's first day. */
 const copyOfLake = (t: TestContext): Promise<string> => temporaryCopy(t, sample.lake);

@@ -41,6 +41,8 @@ test("vacuum removes expired months and versions, and leaves the rest unchanged"
   assert.ok(manifest !== undefined);
   assert.deepEqual(Object.keys(manifest.days)[0], "2026-04-01");
   assert.deepEqual(result.days, days.slice(0, 2));
+  const months = Object.values(manifest.tables).flatMap((files) => files.map(({ partition }) => partition));
+  assert.ok(!months.includes("2026-03") && months.includes("2026-04"), months.join());
   assert.ok(result.versions.length > 5 && result.files > 10, JSON.stringify(result));
   assert.deepEqual(await queryLake(lake, "FROM active ORDER BY vin"), before);
   assert.deepEqual(await verify(lake, manifest, {}, () => undefined), []);

@@ -72,6 +72,12 @@ test("a manifest names only files of its tables, each once, and its own day", as
     files.slice(0, 1).map((file) => ({ ...file, path: listed, sha256: "0".repeat(64) })),
   );
   await assert.rejects(follow, /has SHA-256 0+: expected \w+, as in .*\. Is it another lake\?/);
+  const same = await copyOf(scope, older);
+  await rewriteFiles(same, (files) => files.slice(1));
+  await assert.rejects(
+    createTestFollower(same, lake).follow(),
+    /lists other files than .* in the same version\. Is it another lake\?/,
+  );
   await rewriteFiles(source, (files) => files);
   for (const changes of [{ as_of: "9999-12-31" }, { sequence: 7 }] satisfies Partial<Manifest>[]) {
     await rewriteManifest(source, changes);

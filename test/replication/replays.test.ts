@@ -27,11 +27,11 @@ test("a replay on a followed lake is refused if no version before its day exists
   assert.equal((await manifestOf(lake)).version, version);
 });
 
-test("a follower that skips the version of a replay records the replay, or one of all days if the source has no manifest of it", async (scope) => {
+test("a follower that skips versions of replays records the longest one, or one of all days if the source has no manifest of one", async (scope) => {
   const source = await copyOf(scope, before);
   const next = plusDays(last, 1);
   const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
-  await ingestPath(source, feeds, { replayFrom: day, hasServingFiles: false });
+  for (const replayFrom of [last, day]) await ingestPath(source, feeds, { replayFrom, hasServingFiles: false });
   await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {
     hasServingFiles: false,
   });

@@ -82,6 +82,12 @@ test("a page of a dealer's listings, and one of all, equal those from Parquet", 
     }
 });
 
+test("columns whose reading failed are read again", async () => {
+  const columns = new ColumnCache();
+  await assert.rejects(async () => columns.get("a", 4, () => Promise.reject(new Error("read"))), /read/);
+  assert.deepEqual(await columns.get("a", 4, async () => [Int32Array.of(1)]), [Int32Array.of(1)]);
+});
+
 test("answers are the same where columns have little memory or none, and what is kept of them stays within it", async () => {
   for (const bytes of [1, 20_000]) {
     const columns = new ColumnCache(bytes);

@@ -41,7 +41,7 @@ export function failureOf(err: string): string {
 }
 
 /** Default timeout; a killed command has no exit code. */
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 /** Runs `carquet` until it exits. */
 export async function carquet(

@@ -148,7 +148,7 @@ async function attemptNext(
     const failed = { ...position, lastAtMs: atMs, lastOutcome: thrown.message };
     const pauseSeconds = thrown.code === "deadline_exceeded" ? lateRetrySeconds : thrown.retryAfterSeconds;
     if (pauseSeconds !== undefined) return { ...failed, nextAtMs: services.clock.wallMs() + 1000 * pauseSeconds };
-    const isFinal = thrown.code === "invalid_api_key" || thrown.code === "missing_scope";
+    const isFinal = thrown.code === "invalid_api_key";
     return afterFailure(failed, isFinal ? `The key that pays cannot be used: ${thrown.message}` : undefined);
   }
 }

@@ -25,6 +25,9 @@ export interface PublicRequestOptions {
   readonly deadlineMs?: number;
 }
 
+/** The most responses such as `103 Early Hints`, which a server could send without end. */
+const informationalMax = 16;
+
 /** How long a request may take by default. */
 const requestMs = 10_000;
 
@@ -57,6 +60,12 @@ export function requestPublic<T>(
     const response = await new Promise<IncomingMessage>((settle, reject) => {
       sent.on("error", reject);
       sent.once("response", settle);
+      let informational = 0;
+      sent.on("information", () => {
+        informational += 1;
+        if (informational > informationalMax)
+          reject(new TypeError(`Too many informational responses: expected at most ${informationalMax}.`));
+      });
       sent.end(body);
     });
     return use(response);

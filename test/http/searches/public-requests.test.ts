@@ -117,6 +117,12 @@ test("a redirect is not followed, a long document is refused, and a slow one end
   await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);
 });
 
+test("informational responses without end are refused", async () => {
+  const url = await startServer(({ socket }) => void socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17)));
+  const fetchDocument = fetchPublic({ ca, resolve: async () => ["127.0.0.1"], isAllowed: () => true });
+  await assert.rejects(fetchDocument(url), /Too many informational responses: expected at most 16\./);
+});
+
 test("a request ends at its deadline, whether the look-up, the response or the document does not end", async () => {
   const options = { ca, isAllowed: () => true, deadlineMs: 300 };
   const resolve = async (): Promise<string[]> => ["127.0.0.1"];

@@ -27,7 +27,7 @@ import { randomFeeds } from "../../oracle/random-lake/feeds.ts";
 import { createCustomer, inAccountsFile, temporaryAccounts } from "../../support/accounts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Client, startService } from "../../support/http/service.ts";
-import { writeFeeds } from "../../support/lakes/feeds.ts";
+import { vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { ajv, schemaAt } from "../../support/schemas.ts";
 import { fileScope, onScopeEnd, type Scope } from "../../support/scope.ts";
@@ -104,8 +104,12 @@ const messageFaults = (message: object): readonly unknown[] => (validate(message
 const changesIn = (messages: readonly Message[]): readonly ListingChange[] =>
   messages.flatMap(({ data }) => data.changes as readonly ListingChange[]);
 
-/** The time of the services, which a test advances past the pauses between attempts. */
-const clock = { aheadMs: 0, wallMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+/** The time of the services, which a test advances past the pauses between attempts: it is slow, so that no pause ends before. */
+const clock = {
+  aheadMs: Date.now(),
+  wallMs: () => clock.aheadMs + Math.round(performance.now() / 2),
+  monotonicMs: () => performance.now(),
+};
 
 const accounts = await temporaryAccounts(fileScope, "SQLite");
 const start = (scope: Scope): Promise<Client> => startService(scope, lake, { accounts, clock, privateWebhooks: true });
@@ -356,15 +360,20 @@ test("a host name that leads to the service's own network is refused when a mess
 test("a message whose delivery could not be recorded is repeated, and is no other one after another version is published", async (t) => {
   const ownFolder = await temporaryFolder(t);
   const ownLake = join(ownFolder, "lake");
+  // A change with these is larger than a message.
+  const photo_urls = Array.from({ length: 300 }, (_, n) => `https://photos.example/${"x".repeat(60)}/${n}`).join("|");
   const publishDay = async (index: number): Promise<void> => {
     const { day = "", feeds: ofDay = {} } = days[index] ?? {};
-    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, ofDay), noServingFiles);
+    const [car] = ofDay.inventory ?? [];
+    const inventory = [...(ofDay.inventory ?? []), { ...car, vin: vinOf(1), photo_urls }];
+    const delivered = index === 1 ? { ...ofDay, inventory } : ofDay;
+    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, delivered), noServingFiles);
   };
   await publishDay(0);
   const client = await startService(t, ownLake, { clock, privateWebhooks: true });
   const receiver = await startReceiver(t);
   const { bearer } = client.customer;
-  const body = JSON.stringify({ name: "all", query: "fields=id", webhook_url: receiver.url });
+  const body = JSON.stringify({ name: "all", query: "fields=id,photo_urls", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
   receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
   const change = (statement: Sql): Promise<number> =>
@@ -391,4 +400,10 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   assert.deepEqual([repeated?.id, repeated?.data], [first?.id, first?.data]);
   const [before, between, last] = [...(await versionsIn(ownLake))].sort(compareVersions);
   assert.deepEqual([...new Set(versions())], [`${before} ${between}`, `${between} ${last}`]);
+  const sizes = receiver.received.map(
+    ({ bytes, data }) => [bytes > 20_000, (data.changes as readonly unknown[]).length] as const,
+  );
+  assert.ok(
+    sizes.some(([isLarge]) => isLarge) && sizes.every(([isLarge, changes]) => (isLarge ? changes === 1 : changes > 0)),
+  );
 });

@@ -332,8 +332,8 @@ test("carquet quality says which feeds are held, as a table, CSV and JSON", asyn
 for (const [args, message] of [
   [["release", "nowhere"], /^carquet: Unknown dealer nowhere: expected a dealer that has delivered by 2026-03-02\.\n$/],
   [
-    ["release", north, "2026-03-05"],
-    /^carquet: Invalid day 2026-03-05: expected a day of the lake, from 2026-03-01 to 2026-03-02\.\n$/,
+    ["release", north, "constructor"],
+    /^carquet: Invalid day constructor: expected a day of the lake, from 2026-03-01 to 2026-03-02\.\n$/,
   ],
   [
     ["release", north, days[0]],

@@ -43,7 +43,7 @@ export async function fetchingIn(scope: Scope): Promise<Fetching> {
       const of: Record<string, SourceReport> = {};
       const settings = {
         queue,
-        stallMs: 3000,
+        stallMs: 10_000,
         retryMs: 5,
         now: new Date(at),
         limits: { ...defaultFeedLimits, ...limits },

@@ -15,7 +15,7 @@ export const createTestFollower = (
   options: Partial<FollowerOptions> = {},
 ): Follower =>
   new Follower(typeof source === "string" ? sourceAt(source) : source, lake, {
-    stallMs: 500,
+    stallMs: 2_000,
     retryMs: 10,
     transfers: 3,
     versionDays: 14,

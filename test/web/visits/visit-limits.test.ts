@@ -80,7 +80,9 @@ test("visits beyond the rate are refused with the time to wait, and count no mor
   const limits = new VisitLimits(() => nowMs);
   const visit = (): void => limits.enter("account", "page")();
   for (let count = 0; count < 200; count += 1) visit();
-  assert.throws(visit, { code: "rate_limit_exceeded", retryAfterSeconds: 10 });
+  // More than an account may have in progress.
+  for (let count = 0; count < 17; count += 1)
+    assert.throws(visit, { code: "rate_limit_exceeded", retryAfterSeconds: 10 });
   limits.enter("other", "page");
   nowMs = 10_001;
   visit();
