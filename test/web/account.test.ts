@@ -165,6 +165,15 @@ test("a search is saved by its words or its filters, shown in words, and deleted
     /cheap <b>Toyotas<\/b> Toyota cars to \$30,000\. Posts to https:\/\/shop\.example/,
   );
   assert.doesNotMatch(text, /whsec_/, "a secret is shown once");
+  const rotations = [...listed.querySelectorAll('.saved a[href$="/rotate"]')].map(
+    (one) => one.getAttribute("href") ?? "",
+  );
+  assert.equal(rotations.length, 1, "a search without a webhook has no secret to replace");
+  const [rotation = ""] = rotations;
+  const { html: before } = await open(rotation, cookie);
+  const replaced = await (await sendForm(client.url, rotation, { csrf_token: csrfTokenIn(before) }, { cookie })).text();
+  const [secret = ""] = /whsec_[\w+/]{43}=/.exec(replaced) ?? [];
+  assert.deepEqual([secret !== "", saved.includes(secret), (await fetch(feed)).status], [true, false, 200]);
   for (const link of [...listed.querySelectorAll('.saved a[href$="/delete"]')].map((one) => one.getAttribute("href"))) {
     const { html: asking } = await open(link ?? "", cookie);
     const deleted = await sendForm(client.url, link ?? "", { csrf_token: csrfTokenIn(asking) }, { cookie });

@@ -2,10 +2,12 @@
 import type { JSX } from "preact";
 import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { AnswerOf } from "../../contract/types.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import {
   removeSearch,
+  replaceSecret,
   requireSaved,
   restartSearch,
   saveSearch,
@@ -16,6 +18,8 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
+import type { Judgement } from "../sentences/sentence.ts";
+import type { PageContent } from "../shell/document.tsx";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
@@ -87,6 +91,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
       <p class="line">
         <a href={`/shop${query === "" ? "" : `?${query}`}`}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
+        {url === null ? null : <a href={`${path}/${searchId}/rotate`}>Replace the secret</a>}
         <a href={`${path}/${searchId}/delete`}>Delete</a>
         {attempts > 0 || stopped !== null ? (
           <Form visitor={visitor} action={`${path}/${searchId}/resume`}>
@@ -166,32 +171,54 @@ export const saveVisitorSearch =
       context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
     };
     return {
-      title: "Search saved",
-      door: "account" as const,
+      ...waysPage("Search saved", judgement, saved, { origin: serviceOrigin(context), notes }),
       micros: requests.micros,
-      top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
-      body: (
-        <>
-          {notes.map((note) => (
-            <Note key={note} isAlert>
-              {note}
-            </Note>
-          ))}
-          <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
-            <div class="form">
-              {url === "" ? null : (
-                <>
-                  <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
-                  <CodeBox title="Secret" code={saved.secret ?? ""} />
-                </>
-              )}
-              <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${saved.feed_url}`} />
-            </div>
-          </Sheet>
-        </>
-      ),
     };
   };
+
+/** Returns the page that shows how the changes of a search come: its secret, once, and its feed. */
+const waysPage = (
+  title: string,
+  judgement: Judgement,
+  { webhook_url, secret, feed_url }: AnswerOf<"createSearch">["data"],
+  { origin, notes = [] }: { readonly origin: string; readonly notes?: readonly string[] },
+): PageContent => ({
+  title,
+  door: "account",
+  top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
+  body: (
+    <>
+      {notes.map((note) => (
+        <Note key={note} isAlert>
+          {note}
+        </Note>
+      ))}
+      <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
+        <div class="form">
+          {webhook_url == null ? null : (
+            <>
+              <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
+              <CodeBox title="Secret" code={secret ?? ""} />
+            </>
+          )}
+          <CodeBox title="Atom feed" code={`${origin}${feed_url}`} />
+        </div>
+      </Sheet>
+    </>
+  ),
+});
+
+/** Replaces the secret of a search, and shows the new one. */
+export const replaceVisitorSecret =
+  (services: SiteServices) =>
+  async ({ context, visitor, params: { searchId = "" } }: VisitorForm) => {
+    const search = await replaceSecret(visitor.identity, searchId, services);
+    const judgement = { sentence: [`“${search.name}” has a new secret.`], context: [bothSign] };
+    return waysPage("Secret replaced", judgement, search, { origin: serviceOrigin(context) });
+  };
+
+const bothSign =
+  "For a day the old secret signs beside the new one, and the old address of the feed works. Then they end.";
 
 /** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */
 async function understood(requests: PageRequests, words: string) {
@@ -201,17 +228,26 @@ async function understood(requests: PageRequests, words: string) {
   return { query: queryString(data.filters), unread: data.unmatched.map(({ text }) => text) };
 }
 
-/** Asks for the confirmation that a search is to be deleted. */
-export const deletionPage =
+/** Returns the page that asks before a form about a saved search is sent. */
+const askingAbout =
+  (form: string, title: string, button: string, words: string) =>
   ({ accounts }: SiteServices): PageHandler =>
   async ({ visitor, params: { searchId = "" } }) => {
     const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
     return askingPage(
-      "Delete a saved search",
-      { visitor, action: `${path}/${searchId}/delete`, button: "Delete the search", keepPath: "/account#saved" },
-      `“${name}”, its messages and its feed end for good.`,
+      title,
+      { visitor, action: `${path}/${searchId}/${form}`, button, keepPath: "/account#saved" },
+      `“${name}”: ${words}`,
     );
   };
+
+export const deletionPage = askingAbout(
+  "delete",
+  "Delete a saved search",
+  "Delete the search",
+  "the search, its messages and its feed end for good.",
+);
+export const replacementPage = askingAbout("rotate", "Replace the secret", "Replace the secret", bothSign);
 
 /** Returns the handler of a form about a saved search, whose page then says what has changed. */
 const changingSearch =
