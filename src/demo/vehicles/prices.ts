@@ -23,7 +23,12 @@ const wearOf10kMiles = 0.045;
 const excessDeviation = 0.016;
 const excessDeviationByYear = 0.006;
 const oddShare = 0.08;
-const oddDeviation = 0.25;
+const oddDeviation = 0.15;
+/** The largest effect of an odd price, and of a car's excess, on the logarithm of its price: no dealer asks half of what its car is worth. */
+const oddMax = 0.2;
+const excessMax = 0.15;
+/** Factor of the price of a car with a branded title. */
+const brandedFactor = 0.7;
 /** By which part of the usual discount of its make a new car's discount is smaller for a price level or an excess of 1. */
 const discountOfLevel = 7;
 const discountOfExcess = 0.15;
@@ -33,11 +38,13 @@ const cutsOfSeason = 0.1;
 /** Lowest asking price, in dollars. */
 const priceMin = 1995;
 
-/** Price cuts can occur every two weeks, starting at least a week after arrival. */
+/** Price cuts can occur every two weeks, starting at least a week after arrival, for as long as a car stays. */
 const cutIntervalDays = 14;
 const firstCutDaysMin = 7;
-const cutsMax = 12;
 const cutProbability = { new: 0.35, used: 0.55 } as const;
+/** By how much the probability of a cut rises with each opportunity, and the number of opportunities after which cuts are half as deep. */
+const cutUrgency = 0.045;
+const halfCuts = 8;
 /** By how much the probability of a cut changes with a standard deviation of the excess, and its bounds. */
 const cutSlope = 0.15;
 const cutBounds = { min: 0.05, max: 0.95 } as const;
@@ -66,12 +73,17 @@ export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
   const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
   const wear = sql`(${numberLiteral(-wearOf10kMiles)} + ${numberLiteral(deviations.model10kMiles)} * ${draws.normal("wear", sql`model_key`)}) * (miles - usual_miles) / 10000`;
   const depreciation = sql`${numberLiteral(deviations.modelYear)} * ${draws.normal("depreciation", sql`model_key`)} * age`;
-  const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}, 0)`;
-  const excess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)} + ${odd}`;
+  const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${bounded(sql`${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}`, oddMax)}, 0)`;
+  const usualExcess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)}`;
+  const excess = sql`${bounded(usualExcess, excessMax)} + ${odd}`;
   return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount})
     ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue}
-      * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
+      * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, ${numberLiteral(brandedFactor)}, 1)) END)::INTEGER`;
 };
+
+/** Returns SQL for a value that approaches a bound on either side instead of exceeding it. */
+const bounded = (value: Sql, bound: number): Sql =>
+  sql`${numberLiteral(bound)} * tanh((${value}) / ${numberLiteral(bound)})`;
 
 /** Returns a condition: whether a used car has a branded title. */
 export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
@@ -80,13 +92,14 @@ export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
 /** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
 export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
-  const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
-  const turn = sql`${car} * 16 + turn`;
-  const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
+  const opportunities = sql`greatest(0, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1)`;
+  const turn = sql`${car} * 32 + turn`;
+  const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)}) + ${numberLiteral(cutUrgency)} * turn`;
   const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)} - ${numberLiteral(cutsOfSeason)} * season))`;
-  const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
+  const depth = sql`(0.008 + 0.02 * ${draws.uniform("depth", turn)}) / (1 + turn / ${numberLiteral(halfCuts)})`;
+  const cut = sql`if(${draws.occurs("cut", turn, share)}, ${depth}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
-  const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;
+  const price = sql`(asking * (1 - ${totalCut}))`;
   return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / 100) * 100 + price_ending, 995))::INTEGER`;
 }
 
