@@ -31,7 +31,7 @@ import { marketSettings } from "./generate.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 /** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
-const demo = { listings: 10_000, days: 60, seed: 1 } as const;
+const demo = { listings: 10_000, days: 20, seed: 1 } as const;
 
 const startSettings = {
   ...serviceSettings,
