@@ -91,8 +91,8 @@ export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
 
 /** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
 export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
-  const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
-  const opportunities = sql`greatest(0, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1)`;
+  const firstCutDay = sql`(${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)})`;
+  const opportunities = sql`greatest(0, (${daysListed} - ${firstCutDay} + ${numberLiteral(cutIntervalDays)}) // ${numberLiteral(cutIntervalDays)})`;
   const turn = sql`${car} * 32 + turn`;
   const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)}) + ${numberLiteral(cutUrgency)} * turn`;
   const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)} - ${numberLiteral(cutsOfSeason)} * season))`;
@@ -129,33 +129,18 @@ export function pricingOf(draws: RandomDraws, format: MarketShape["format"]): Re
 /** The line items of a breakdown, as a list of structs. Items that do not apply to a car are left out. */
 function lineItems(fee: Sql, rebate: Sql): Sql {
   const listPrice = sql`(base_msrp + options_msrp)`;
-  const discount = sql`${listPrice} - price`;
-  const items: readonly (readonly [condition: Sql, item: Sql])[] = [
-    [sql`kind = 'new'`, lineItem({ key: "msrp", order: 1, label: "MSRP", role: "msrp", direction: "none" }, listPrice)],
-    [
-      sql`kind = 'new' AND ${listPrice} > price`,
-      lineItem(
-        { key: "discount", order: 2, label: "Dealer Discount", role: "dealer_discount", direction: "subtract" },
-        discount,
-      ),
-    ],
-    [sql`true`, lineItem({ key: "doc", order: 3, label: "Documentation Fee", role: "doc_fee", direction: "add" }, fee)],
-    [
-      sql`${rebate} > 0`,
-      lineItem(
-        {
-          key: "rebate",
-          order: 4,
-          label: "Manufacturer Customer Cash",
-          role: "manufacturer_incentive",
-          applicability: "conditional",
-          direction: "subtract",
-        },
-        rebate,
-      ),
-    ],
+  const isNew = sql`kind = 'new'`;
+  // biome-ignore format: a table is read by its columns
+  const items: readonly (readonly [condition: Sql, item: LineItem, amount: Sql])[] = [
+    [isNew, { key: "msrp", order: 1, label: "MSRP", role: "msrp", direction: "none" }, listPrice],
+    [sql`${isNew} AND ${listPrice} > price`,
+      { key: "discount", order: 2, label: "Dealer Discount", role: "dealer_discount", direction: "subtract" }, sql`${listPrice} - price`],
+    [sql`true`, { key: "doc", order: 3, label: "Documentation Fee", role: "doc_fee", direction: "add" }, fee],
+    [sql`${rebate} > 0`, { key: "rebate", order: 4, label: "Manufacturer Customer Cash", role: "manufacturer_incentive", applicability: "conditional",
+      direction: "subtract" }, rebate],
   ];
-  return sql`list_filter([${join(items.map(([condition, item]) => sql`if(${condition}, ${item}, NULL)`))}], lambda item: item IS NOT NULL)`;
+  const listed = items.map(([condition, item, amount]) => sql`if(${condition}, ${lineItem(item, amount)}, NULL)`);
+  return sql`list_filter([${join(listed)}], lambda item: item IS NOT NULL)`;
 }
 
 interface LineItem {
