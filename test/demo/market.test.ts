@@ -189,7 +189,7 @@ test("few new cars are older than half a year", () => {
   assert.ok(aged < 0.02 * cars.length, `${aged} of ${cars.length}`);
 });
 
-test("cars older than half a year are cut, most of them repeatedly, and to no less than two thirds of their first price", async () => {
+test("cars older than half a year are cut within three weeks, most of them repeatedly, and to no less than two thirds of their first price", async () => {
   const database = await DuckDatabase.open({ threads: 1 });
   const price = (days: Sql): Sql => priceOn(randomDraws(1), sql`car`, days);
   const rows = await database.using((session) =>
@@ -197,14 +197,14 @@ test("cars older than half a year are cut, most of them repeatedly, and to no le
       WITH cars AS (SELECT car, asking, kind, 0.1 AS season, -1 AS price_ending
                     FROM range(250) AS numbers(car), (VALUES (9000), (30000)) AS prices(asking), (VALUES ('used'), ('new')) AS kinds(kind)),
            prices AS (SELECT car, asking, kind, day, ${price(sql`day`)} AS price FROM cars, range(0, 400, 7) AS days(day))
-      SELECT (count(DISTINCT price) FILTER (day BETWEEN 182 AND 245) - 1)::INTEGER AS cuts, min(price) / any_value(asking) AS lowest,
+      SELECT (count(DISTINCT price) FILTER (day BETWEEN 182 AND 203) - 1)::INTEGER AS cuts, min(price) / any_value(asking) AS lowest,
              any_value(price) FILTER (day = 0) / any_value(asking) AS first
       FROM prices GROUP BY car, asking, kind`),
   );
   database.close();
   const share = (condition: (row: Row) => boolean): number => rows.filter(condition).length / rows.length;
-  assert.ok(share(({ cuts }) => Number(cuts) >= 1) > 0.99);
-  assert.ok(share(({ cuts }) => Number(cuts) >= 2) > 0.9);
+  assert.ok(share(({ cuts }) => Number(cuts) >= 1) > 0.98);
+  assert.ok(share(({ cuts }) => Number(cuts) >= 2) > 0.8);
   assert.equal(
     share(({ lowest, first }) => Number(lowest) > 0.65 && first === 1),
     1,

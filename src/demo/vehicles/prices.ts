@@ -35,16 +35,18 @@ const discountOfExcess = 0.15;
 /** By which part of its `season`, the logarithm of its appeal in the month of its arrival, a car's price is higher and its cuts are less probable. */
 const priceOfSeason = 0.03;
 const cutsOfSeason = 0.1;
-/** Lowest asking price, in dollars. */
+/** Lowest asking price, in dollars, and that from which prices are rounded to hundreds. */
 const priceMin = 1995;
+const roundedMin = 20_000;
 
-/** Price cuts can occur every two weeks, starting at least a week after arrival, for as long as a car stays. */
+/** Price cuts can occur every two weeks, starting at least a week after arrival, and every week once a car is aged. */
 const cutIntervalDays = 14;
+const agedDays = 8.5 * cutIntervalDays;
 const firstCutDaysMin = 7;
 const cutProbability = { new: 0.35, used: 0.55 } as const;
 /** By how much the probability of a cut rises with each opportunity, and the number of opportunities after which cuts are half as deep. */
 const cutUrgency = 0.045;
-const halfCuts = 8;
+const halfCuts = 12;
 /** By how much the probability of a cut changes with a standard deviation of the excess, and its bounds. */
 const cutSlope = 0.15;
 const cutBounds = { min: 0.05, max: 0.95 } as const;
@@ -89,18 +91,21 @@ const bounded = (value: Sql, bound: number): Sql =>
 export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
   sql`(kind = 'used' AND ${draws.occurs("branded", car, 0.035)})`;
 
-/** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
+/** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending, of cheap cars to its last digit. */
 export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const firstCutDay = sql`(${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)})`;
-  const opportunities = sql`greatest(0, (${daysListed} - ${firstCutDay} + ${numberLiteral(cutIntervalDays)}) // ${numberLiteral(cutIntervalDays)})`;
-  const turn = sql`${car} * 32 + turn`;
+  const opportunitiesFrom = (day: Sql): Sql =>
+    sql`greatest(0, (${daysListed} - ${day} + ${numberLiteral(cutIntervalDays)})::INTEGER // ${numberLiteral(cutIntervalDays)})`;
+  const opportunities = sql`${opportunitiesFrom(firstCutDay)} + ${opportunitiesFrom(sql`(${firstCutDay} + ${numberLiteral(agedDays)})`)}`;
+  const turn = sql`${car} * 64 + turn`;
   const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)}) + ${numberLiteral(cutUrgency)} * turn`;
   const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)} - ${numberLiteral(cutsOfSeason)} * season))`;
-  const depth = sql`(0.008 + 0.02 * ${draws.uniform("depth", turn)}) / (1 + turn / ${numberLiteral(halfCuts)})`;
+  const depth = sql`(0.006 + 0.016 * ${draws.uniform("depth", turn)}) / (1 + turn / ${numberLiteral(halfCuts)})`;
   const cut = sql`if(${draws.occurs("cut", turn, share)}, ${depth}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
   const price = sql`(asking * (1 - ${totalCut}))`;
-  return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / 100) * 100 + price_ending, 995))::INTEGER`;
+  const step = sql`if(${price} < ${numberLiteral(roundedMin)}, 10, 100)`;
+  return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / ${step}) * ${step} + price_ending % ${step}, 995))::INTEGER`;
 }
 
 const providerShare = { new: 0.25, other: 0.1 } as const;
