@@ -67,17 +67,7 @@ async function generateMarket(settings: GenerateValues): Promise<GeneratedMarket
 }
 
 /** A market without irregular cars and feeds. */
-const noShares: Shares = {
-  shared: 0,
-  transferred: 0,
-  relisted: 0,
-  dirt: 0,
-  late: 0,
-  partial: 0,
-  empty: 0,
-  absent: 0,
-  closing: 0,
-};
+const noShares = Object.fromEntries(Object.keys(defaultShares).map((name) => [name, 0])) as Shares;
 
 /** Formats shares as the option takes them. */
 function textOf(shares: Shares): string {

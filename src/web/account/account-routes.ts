@@ -14,7 +14,6 @@ import { changeVisitorPassword } from "./password.tsx";
 import {
   deleteVisitorSearch,
   deletionPage,
-  replacementPage,
   replaceVisitorSecret,
   resumeVisitorSearch,
   saveVisitorSearch,
@@ -43,7 +42,6 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
   router.get("/account/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
-  router.get("/account/searches/:searchId/rotate", page(replacementPage(services)));
   router.post("/account/searches/:searchId/rotate", visitorForm(services, replaceVisitorSecret(services)));
   router.post("/account/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
   router.get("/feeds/:feed", searchFeed(services));

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { AnswerOf } from "../../contract/types.ts";
+import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import {
@@ -91,8 +92,12 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
       <p class="line">
         <a href={`/shop${query === "" ? "" : `?${query}`}`}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
-        {url === null ? null : <a href={`${path}/${searchId}/rotate`}>Replace the secret</a>}
         <a href={`${path}/${searchId}/delete`}>Delete</a>
+        {url === null ? null : (
+          <Form visitor={visitor} action={`${path}/${searchId}/rotate`}>
+            <Button isSmall>Replace the secret</Button>
+          </Form>
+        )}
         {attempts > 0 || stopped !== null ? (
           <Form visitor={visitor} action={`${path}/${searchId}/resume`}>
             <Button isSmall>Try now</Button>
@@ -170,20 +175,17 @@ export const saveVisitorSearch =
       sentence: [`“${name}” is saved.`],
       context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
     };
-    return {
-      ...waysPage("Search saved", judgement, saved, { origin: serviceOrigin(context), notes }),
-      micros: requests.micros,
-    };
+    return { ...waysPage(context, judgement, saved, notes), micros: requests.micros };
   };
 
 /** Returns the page that shows how the changes of a search come: its secret, once, and its feed. */
 const waysPage = (
-  title: string,
+  context: RequestContext,
   judgement: Judgement,
   { webhook_url, secret, feed_url }: AnswerOf<"createSearch">["data"],
-  { origin, notes = [] }: { readonly origin: string; readonly notes?: readonly string[] },
+  notes: readonly string[] = [],
 ): PageContent => ({
-  title,
+  title: "How changes come",
   door: "account",
   top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
   body: (
@@ -201,7 +203,7 @@ const waysPage = (
               <CodeBox title="Secret" code={secret ?? ""} />
             </>
           )}
-          <CodeBox title="Atom feed" code={`${origin}${feed_url}`} />
+          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${feed_url}`} />
         </div>
       </Sheet>
     </>
@@ -213,12 +215,9 @@ export const replaceVisitorSecret =
   (services: SiteServices) =>
   async ({ context, visitor, params: { searchId = "" } }: VisitorForm) => {
     const search = await replaceSecret(visitor.identity, searchId, services);
-    const judgement = { sentence: [`“${search.name}” has a new secret.`], context: [bothSign] };
-    return waysPage("Secret replaced", judgement, search, { origin: serviceOrigin(context) });
+    const both = "For a day the old one signs beside it, and the old address of the feed works. Then they end.";
+    return waysPage(context, { sentence: [`“${search.name}” has a new secret.`], context: [both] }, search);
   };
-
-const bothSign =
-  "For a day the old secret signs beside the new one, and the old address of the feed works. Then they end.";
 
 /** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */
 async function understood(requests: PageRequests, words: string) {
@@ -228,26 +227,17 @@ async function understood(requests: PageRequests, words: string) {
   return { query: queryString(data.filters), unread: data.unmatched.map(({ text }) => text) };
 }
 
-/** Returns the page that asks before a form about a saved search is sent. */
-const askingAbout =
-  (form: string, title: string, button: string, words: string) =>
+/** Asks for the confirmation that a search is to be deleted. */
+export const deletionPage =
   ({ accounts }: SiteServices): PageHandler =>
   async ({ visitor, params: { searchId = "" } }) => {
     const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
     return askingPage(
-      title,
-      { visitor, action: `${path}/${searchId}/${form}`, button, keepPath: "/account#saved" },
-      `“${name}”: ${words}`,
+      "Delete a saved search",
+      { visitor, action: `${path}/${searchId}/delete`, button: "Delete the search", keepPath: "/account#saved" },
+      `“${name}”, its messages and its feed end for good.`,
     );
   };
-
-export const deletionPage = askingAbout(
-  "delete",
-  "Delete a saved search",
-  "Delete the search",
-  "the search, its messages and its feed end for good.",
-);
-export const replacementPage = askingAbout("rotate", "Replace the secret", "Replace the secret", bothSign);
 
 /** Returns the handler of a form about a saved search, whose page then says what has changed. */
 const changingSearch =
