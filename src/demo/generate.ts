@@ -169,20 +169,7 @@ async function copy(session: Session, rows: Sql, path: string, format: MarketSha
   await session.run(sql`COPY (${rows}) TO ${fileLiteral(`${path}.${format}`)} (${settings})`);
 }
 
-const factFiles = [
-  "ages",
-  "base_colors",
-  "features",
-  "lines",
-  "makes",
-  "models",
-  "names",
-  "options",
-  "paints",
-  "plants",
-  "regions",
-  "seasons",
-];
+const factFiles = "ages base_colors features lines makes models names options paints plants regions seasons".split(" ");
 
 /** Creates a table `<file>_facts` per reference file, with the file's row number as `line`, and the tables `zips`, `state_people` and `aliases`. */
 async function loadFactTables(session: Session): Promise<void> {

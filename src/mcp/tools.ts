@@ -67,9 +67,9 @@ const compactFields =
 
 type Optional = "described" | "defaults" | "reports";
 
-/** Describes all parameters that it names. */
+/** Describes no parameter unless the row names some. */
 const tool = <Id extends OperationId>(row: Omit<Tool<Id>, Optional> & Partial<Pick<Tool, Optional>>): Tool<Id> => ({
-  described: row.parameters,
+  described: [],
   reports: {},
   defaults: {},
   ...row,
@@ -107,7 +107,6 @@ export const tools: readonly AnyTool[] = [
     description:
       "Turns words such as `used awd rav4 under 25k near Austin, TX` into `filters`; names those it did not understand.",
     parameters: words("q"),
-    described: [],
   }),
   tool({
     name: "count_facets",
@@ -117,7 +116,6 @@ export const tools: readonly AnyTool[] = [
       `Counts the matching listings: in total, by value, and by range of ${numbers}, with their minimum, maximum, ` +
       "mean and median. Takes the filters of `search_listings`.",
     parameters: [...words("facets facet_value_limit interval"), ...usualFilters, ...views, ...others],
-    described: [],
   }),
   tool({
     name: "market_statistics",
@@ -139,7 +137,6 @@ export const tools: readonly AnyTool[] = [
       "Counts the matching listings by the combinations of up to three attributes in `group_by`, such as `make` and `state`, each with up to five " +
       "metrics of `market_statistics`. Takes the filters of `search_listings`.",
     parameters: words("group_by metric sort limit make model inventory_type state filters detail"),
-    described: [],
     defaults: { limit: 50 },
   }),
   tool({
@@ -151,7 +148,6 @@ export const tools: readonly AnyTool[] = [
       "The last point is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and " +
       "past inventory.",
     parameters: [...words("metric interval from to facet facet_limit"), ...usualFilters, ...others],
-    described: [],
   }),
   tool({
     name: "look_up_vin",
@@ -161,7 +157,6 @@ export const tools: readonly AnyTool[] = [
       "Returns a vehicle by its VIN: whether it is for sale, missing or sold, its specification and its latest listing with the dealer. As " +
       "`report`, `evidence` has what feeds stated about it and why it is listed, missing or sold; `dealer_fit` the dealers that would sell it fastest.",
     parameters: words("vin include report"),
-    described: [],
     reports: { evidence: "getEvidence", dealer_fit: "findFittingDealers" },
   }),
   tool({
@@ -170,7 +165,6 @@ export const tools: readonly AnyTool[] = [
     title: "Get a listing",
     description: "Returns one listing in full by its id, with dealer, specification and pricing.",
     parameters: words("listing_id include"),
-    described: [],
   }),
   tool({
     name: "value_vehicle",
@@ -181,7 +175,6 @@ export const tools: readonly AnyTool[] = [
       "`make`, `model`, `year`, `miles` and perhaps `trim`. As `report`, `depreciation` follows the prices of a `make` and `model` by age or " +
       "`by=miles`; `valuations` values up to 100 VINs, separated by commas in `vin`.",
     parameters: words("vin make model year miles trim price report by"),
-    described: [],
     reports: { depreciation: "getDepreciation", valuations: "valueVehicles" },
     defaults: { limit: 5 },
   }),
@@ -192,7 +185,6 @@ export const tools: readonly AnyTool[] = [
     description:
       "Finds dealers by the beginnings of words of their name, website or city (`q`), state, type or franchise (`make`), with the number of their listings, the largest first.",
     parameters: words("q state type make limit offset detail"),
-    described: [],
     defaults: { limit: 25 },
   }),
   tool({
@@ -210,7 +202,6 @@ export const tools: readonly AnyTool[] = [
       ...page,
       "report",
     ],
-    described: [],
     reports: { model_fit: "findFittingModels" },
     defaults: { limit: 25, fields: compactFields.filter((name) => !name.startsWith("dealer")) },
   }),
@@ -222,7 +213,6 @@ export const tools: readonly AnyTool[] = [
       "Lists the listings that have changed since an older version of the data, `since` (`meta.data_version` of an earlier answer; a refusal names the " +
       "oldest): `kinds` are `new`, `price`, `changed`, `returned`, `missing`, `sold`, `ended` and `removed`. Takes most filters of `search_listings`.",
     parameters: words("since kinds make model inventory_type state filters limit cursor fields detail"),
-    described: [],
     defaults: { limit: 25, fields: words("year make model trim price miles dealer_name") },
   }),
   tool({
@@ -237,7 +227,6 @@ export const tools: readonly AnyTool[] = [
       ...vehicles.slice(0, 4),
       ...words("inventory_type sold_within_days filters sort fields"),
     ],
-    described: [],
     defaults: { format: "csv" },
   }),
   tool({
@@ -246,7 +235,6 @@ export const tools: readonly AnyTool[] = [
     title: "Get usage and charges",
     description: "Returns requests and charges by day and usage class.",
     parameters: words("start_date end_date metering_class"),
-    described: [],
   }),
 ];
 

@@ -7,6 +7,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Command } from "commander";
+import { dayOf } from "../../src/accounts/clock.ts";
+import { plusDays } from "../../src/base/day.ts";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
@@ -182,6 +184,7 @@ test("carquet serve without a lake warns, names the command that fills it, and s
 
 test("carquet start fills an empty lake, prints a sign-in link, three working requests and then its address", async () => {
   const fresh = join(await temporaryFolder(fileScope), "lake");
+  const yesterday = plusDays(dayOf(Date.now()), -1);
   const service = await startServing(fileScope, [
     "start",
     "--port",
@@ -197,10 +200,10 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
   ]);
   const lines = service.announced;
   const days = await queryLake(fresh, "SELECT DISTINCT snapshot_date::VARCHAR AS day FROM active_days ORDER BY day");
-  assert.deepEqual(
-    days.map(({ day }) => day),
-    ["2026-11-18", "2026-11-19"],
-  );
+  const found = days.map(({ day }) => String(day));
+  // Midnight may have passed since.
+  const end = found.at(-1) === yesterday ? yesterday : plusDays(yesterday, 1);
+  assert.deepEqual(found, [plusDays(end, -1), end], "its days end yesterday");
   assert.equal(lines.at(-1), `listening on ${service.url}`);
   const [, key = ""] = /^export CARQUET_KEY=([\w-]+)$/.exec(lines.at(-3) ?? "") ?? [];
   const pasted = `${lines.at(-3)}\n${lines.at(-2)} -s`;
@@ -238,7 +241,7 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
   again.terminate();
   const { code, err } = await again.ended;
   assert.equal(code, 0);
-  assert.match(err, /^\d\d:\d\d:\d\d {2}version in service {2}version=2026-11-19\.1 /m);
+  assert.match(err, /^\d\d:\d\d:\d\d {2}version in service {2}version=[\d-]{10}\.1 /m);
   assert.match(err, /^[\d:]{8} {2}401 GET \/v1\/listings\?q=%1B%5B2J [\d.]+ ms {2}code=missing_api_key$/m);
 });
 
@@ -253,7 +256,7 @@ test("carquet start continues to fill a lake where an earlier one was killed", {
   const shape = { listings: 100, days: 2, end: "2026-11-19", seed: 1, format: "parquet" } as const;
   const feeds = await generateFeeds(fileScope, shape);
   await ingest(half, await deliveriesAt(join(feeds, "2026-11-18"), undefined), { hasServingFiles: false });
-  await writeFile(join(half, ".filling-demo.json"), JSON.stringify({ listings: 100, days: 2 }));
+  await writeFile(join(half, ".filling-demo.json"), JSON.stringify({ listings: 100, days: 2, end: shape.end }));
   const service = await startServing(fileScope, ["start", "--port", "0", "--lake", half]);
   service.terminate();
   await service.ended;

@@ -23,16 +23,16 @@ import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
-const { scripts } = JSON.parse(readFileSync(projectPath("package.json"), "utf8"));
+const { scripts, engines } = JSON.parse(readFileSync(projectPath("package.json"), "utf8"));
+const { packages }: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
+  readFileSync(projectPath("package-lock.json"), "utf8"),
+);
 const accounts = await temporaryAccountsFile(fileScope);
 const folder = await temporaryFolder(fileScope);
 
 test("the list of components has every package of the lock file, with its checksum and whether only development needs it", () => {
   const list = execFileSync("npm", ["run", "-s", "sbom"], { cwd: projectPath("."), encoding: "utf8" });
   const { bomFormat, components }: { bomFormat: string; components: readonly Component[] } = JSON.parse(list);
-  const { packages }: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
-    readFileSync(projectPath("package-lock.json"), "utf8"),
-  );
   const expected = Object.entries(packages).flatMap(([path, { version, integrity, dev = false }]) => {
     const name = path.split("node_modules/").at(-1)?.replace("@", "%40");
     return path === "" ? [] : [`pkg:npm/${name}@${version} ${dev} ${integrity !== undefined}`];
@@ -46,6 +46,32 @@ test("the list of components has every package of the lock file, with its checks
   assert.doesNotMatch(list, /https?:\/\/registry/);
 });
 
+/** Whether the version of Node.js is in a range such as `^20.19.0 || >=22.12`. */
+function admits(range: string, version: string): boolean {
+  const numbersOf = (text: string): readonly number[] => text.split(".").map((part) => Number(part) || 0);
+  const order = (a: readonly number[], b: readonly number[]): number =>
+    [0, 1, 2].map((index) => (a[index] ?? 0) - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
+  const found = numbersOf(version);
+  return range.split("||").some((part) =>
+    [...part.matchAll(/(>=|<|\^|)\s*v?(\d[\d.x*]*)/g)].every(([, operator, text = ""]) => {
+      const bound = numbersOf(text);
+      if (operator === "<") return order(found, bound) < 0;
+      return order(found, bound) >= 0 && (operator === ">=" || found[0] === bound[0]);
+    }),
+  );
+}
+
+test("every package admits the promised versions of Node.js, and all but those named also 20.19", () => {
+  const refusing = (version: string): readonly string[] =>
+    Object.entries(packages).flatMap(([path, { engines: asked }]) => {
+      const isAdmitted = path === "" || admits(asked?.node ?? "", version);
+      return isAdmitted ? [] : [path.replace("node_modules/", "")];
+    });
+  assert.equal(engines.node, ">=22.12");
+  assert.deepEqual(["22.12.0", "24.0.0", "26.0.0"].map(refusing), [[], [], []]);
+  assert.deepEqual(refusing("20.19.0"), ["@photostructure/sqlite"]);
+});
+
 interface Component {
   readonly purl: string;
   readonly hashes?: readonly { readonly alg: string }[];
@@ -55,6 +81,8 @@ interface Component {
 interface LockedPackage {
   readonly version: string;
   readonly integrity?: string;
+  /** Of old packages a list, which names no version alone. */
+  readonly engines?: { readonly node?: string };
   readonly dev?: boolean;
 }
 

@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
+import { randomDraws } from "../../src/demo/random.ts";
+import { priceOn } from "../../src/demo/vehicles/prices.ts";
 import { readReference, referenceValue } from "../support/lakes/reference-data.ts";
 import { dealers, inventory, listings } from "./national-market.ts";
 import { checkDigit, modelYear } from "./vin.ts";
@@ -152,12 +156,13 @@ test("new cars have the usual discount of their make and hardly any miles", () =
   assert.ok(median(listed.map((row) => number(row, "miles"))) < 60);
 });
 
+const daysOnLot = (row: Row): number =>
+  (Date.parse("2026-11-19T23:59:59Z") - Date.parse(text(row, "observed_at"))) / 86_400_000;
+
 test("cars stay on a lot for as long as their make takes to sell", () => {
-  const daysOnLot = (row: Row): number =>
-    (Date.parse("2026-11-19T23:59:59Z") - Date.parse(text(row, "observed_at"))) / 86_400_000;
-  /** Mean age of the cars on a lot / median stay: 1.04, because a lot has more of the long stays. */
-  const spread = Math.exp(1.5 * 0.7 ** 2) / 2;
-  assertNear(mean(canonical.filter((row) => kindOf(row) === "used").map(daysOnLot)), 38 * spread, 0.1, "used");
+  /** Mean age of the cars on a lot / median stay: more than half, because a lot has more of the long stays, of which few are new cars. */
+  const spread = { used: Math.exp(1.5 * 0.7 ** 2) / 2, new: Math.exp(1.5 * 0.5 ** 2) / 2 };
+  assertNear(mean(canonical.filter((row) => kindOf(row) === "used").map(daysOnLot)), 38 * spread.used, 0.1, "used");
   for (const [make, rows] of [
     ...grouped(
       canonical.filter((row) => kindOf(row) === "new"),
@@ -171,11 +176,39 @@ test("cars stay on a lot for as long as their make takes to sell", () => {
           makes.find((row) => row.make === make),
           "days",
         ),
-      ) * spread,
+      ) * spread.new,
       0.2,
       make,
     );
   }
+});
+
+test("few new cars are older than half a year", () => {
+  const cars = canonical.filter((row) => kindOf(row) === "new");
+  const aged = cars.filter((row) => daysOnLot(row) > 180).length;
+  assert.ok(aged < 0.02 * cars.length, `${aged} of ${cars.length}`);
+});
+
+test("cars older than half a year are cut within three weeks, most of them repeatedly, and to no less than two thirds of their first price", async () => {
+  const database = await DuckDatabase.open({ threads: 1 });
+  const price = (days: Sql): Sql => priceOn(randomDraws(1), sql`car`, days);
+  const rows = await database.using((session) =>
+    session.rows(sql`
+      WITH cars AS (SELECT car, asking, kind, 0.1 AS season, -1 AS price_ending
+                    FROM range(250) AS numbers(car), (VALUES (9000), (30000)) AS prices(asking), (VALUES ('used'), ('new')) AS kinds(kind)),
+           prices AS (SELECT car, asking, kind, day, ${price(sql`day`)} AS price FROM cars, range(0, 400, 7) AS days(day))
+      SELECT (count(DISTINCT price) FILTER (day BETWEEN 182 AND 203) - 1)::INTEGER AS cuts, min(price) / any_value(asking) AS lowest,
+             any_value(price) FILTER (day = 0) / any_value(asking) AS first
+      FROM prices GROUP BY car, asking, kind`),
+  );
+  database.close();
+  const share = (condition: (row: Row) => boolean): number => rows.filter(condition).length / rows.length;
+  assert.ok(share(({ cuts }) => Number(cuts) >= 1) > 0.98);
+  assert.ok(share(({ cuts }) => Number(cuts) >= 2) > 0.8);
+  assert.equal(
+    share(({ lowest, first }) => Number(lowest) > 0.65 && first === 1),
+    1,
+  );
 });
 
 test("VINs are unique, with a valid check digit, model year and code of a plant that builds the model", () => {

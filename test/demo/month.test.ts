@@ -73,6 +73,14 @@ test("a month with many irregularities has each kind of event", () => {
   }
 });
 
+test("no car is for sale at half its value", async () => {
+  const [found] = await queryLake(
+    lake,
+    "SELECT count(*)::INTEGER AS rated, min(price_to_value) AS lowest FROM active WHERE price_to_value IS NOT NULL",
+  );
+  assert.ok(Number(found?.rated) > 1000 && Number(found?.lowest) > -0.5, JSON.stringify(found));
+});
+
 test("more cars leave on Fridays and Saturdays than on Sundays", () => {
   const meanOn = (...weekdays: readonly number[]): number => {
     const days = truth.slice(1).filter((row) => weekdays.includes(new Date(String(row.day)).getUTCDay()));

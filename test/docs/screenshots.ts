@@ -1,4 +1,4 @@
-/** Takes the screenshots of README.md and docs/ again, from a demo market of its seed: `npm run screenshots`. */
+/** Takes the screenshots of README.md and docs/ again, from the demo market of a fixed day: `npm run screenshots`. */
 import { writeFile } from "node:fs/promises";
 import { projectPath } from "../../src/base/project-files.ts";
 import { startServing } from "../support/command-line.ts";
@@ -32,7 +32,17 @@ const size = { width: 1280, height: 860 };
 
 async function takeScreenshots(scope: Scope): Promise<void> {
   const lake = await temporaryFolder(scope);
-  const service = await startServing(scope, ["start", "--lake", lake, "--port", "0", "--auth", "off"]);
+  const service = await startServing(scope, [
+    "start",
+    "--end",
+    "2026-11-19",
+    "--lake",
+    lake,
+    "--port",
+    "0",
+    "--auth",
+    "off",
+  ]);
   for (const { name, path, colorScheme = "light", width = size.width, height = size.height } of screenshots) {
     const context = await launchBrowser(scope, { colorScheme, viewport: { width, height } });
     const page = await context.newPage();

@@ -165,6 +165,13 @@ test("a search is saved by its words or its filters, shown in words, and deleted
     /cheap <b>Toyotas<\/b> Toyota cars to \$30,000\. Posts to https:\/\/shop\.example/,
   );
   assert.doesNotMatch(text, /whsec_/, "a secret is shown once");
+  const forms = [...listed.querySelectorAll('.saved form[action$="/rotate"]')].map((one) => one.getAttribute("action"));
+  assert.equal(forms.length, 1, "a search without a webhook has no secret to replace");
+  const replaced = await (
+    await sendForm(client.url, forms[0] ?? "", { csrf_token: csrfTokenIn(text) }, { cookie })
+  ).text();
+  const [secret = ""] = /whsec_[\w+/]{43}=/.exec(replaced) ?? [];
+  assert.deepEqual([secret !== "", saved.includes(secret), (await fetch(feed)).status], [true, false, 200]);
   for (const link of [...listed.querySelectorAll('.saved a[href$="/delete"]')].map((one) => one.getAttribute("href"))) {
     const { html: asking } = await open(link ?? "", cookie);
     const deleted = await sendForm(client.url, link ?? "", { csrf_token: csrfTokenIn(asking) }, { cookie });

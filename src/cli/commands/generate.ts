@@ -12,11 +12,12 @@ const listingsMax = 30_000_000;
 const daysMax = 3660;
 const seedMax = 2 ** 31 - 1;
 
-/** The size of a market. */
+/** The size and the span of a market. */
 // biome-ignore format: a table is read by its columns
 export const marketSettings = {
   listings: { flags: "--listings <n>", parse: integerParser(listingsMax, 1), help: "approximate number of active listings per day" },
   days: { flags: "--days <n>", parse: integerParser(daysMax, 1), help: "number of days, one delivery each" },
+  end: { flags: "--end <YYYY-MM-DD>", parse: dayParser, help: "last day" },
 } as const satisfies SettingRows;
 
 // biome-ignore format: a table is read by its columns
@@ -24,7 +25,7 @@ const generateSettings = {
   out: { flags: "--out <dir>", isRequired: true, help: "output folder; must be empty or not exist" },
   listings: { ...marketSettings.listings, isRequired: true },
   days: { ...marketSettings.days, isRequired: true },
-  end: { flags: "--end <YYYY-MM-DD>", isRequired: true, parse: dayParser, help: "last day" },
+  end: { ...marketSettings.end, isRequired: true },
   seed: { flags: "--seed <n>", isRequired: true, parse: integerParser(seedMax), help: "random seed; each seed generates another market" },
   format: { flags: "--format <format>", choices: ["csv", "parquet"], default: "csv", help: "format of the feed files" },
   dialect: { flags: "--dialect <name>", choices: dialectNames, conflicts: ["format"],
@@ -66,17 +67,7 @@ async function generateMarket(settings: GenerateValues): Promise<GeneratedMarket
 }
 
 /** A market without irregular cars and feeds. */
-const noShares: Shares = {
-  shared: 0,
-  transferred: 0,
-  relisted: 0,
-  dirt: 0,
-  late: 0,
-  partial: 0,
-  empty: 0,
-  absent: 0,
-  closing: 0,
-};
+const noShares = Object.fromEntries(Object.keys(defaultShares).map((name) => [name, 0])) as Shares;
 
 /** Formats shares as the option takes them. */
 function textOf(shares: Shares): string {

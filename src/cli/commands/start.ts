@@ -8,11 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { changeAccount, createAccount, getAccount, listAccounts } from "../../accounts/account.ts";
-import { monthOf } from "../../accounts/clock.ts";
+import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { createKey, listKeys, revokeKey, scopes } from "../../accounts/keys/keys.ts";
 import { addCredit } from "../../accounts/ledger/ledger.ts";
 import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
+import { plusDays } from "../../base/day.ts";
 import { createFolder, replaceFile } from "../../base/files.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
@@ -29,13 +30,14 @@ import { addSettings, type ValuesOf } from "../settings.ts";
 import { marketSettings } from "./generate.ts";
 import { serveUntilStopped } from "./serve.ts";
 
-/** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
-const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const;
+/** The demo market: large enough that typical searches have matches, small enough to build in about half a minute. */
+const demo = { listings: 10_000, days: 20, seed: 1 } as const;
 
 const startSettings = {
   ...serviceSettings,
   listings: { ...marketSettings.listings, default: demo.listings },
   days: { ...marketSettings.days, default: demo.days },
+  end: { ...marketSettings.end, help: "last day (default: yesterday)" },
   sqlDeadlineMs: { ...serviceSettings.sqlDeadlineMs, default: 10_000, shownDefault: "10" },
 };
 
@@ -44,7 +46,7 @@ type StartValues = ValuesOf<typeof startSettings>;
 export const startCommand = (): Command =>
   addSettings(new Command("start"), startSettings)
     .description(
-      "Fill an empty lake with a generated market (takes less than half a minute), create a demo account with promotional credits and an API key, " +
+      "Fill an empty lake with a generated market (takes about half a minute), create a demo account with promotional credits and an API key, " +
         "print a link that signs in to the explorer once, the key and a request, and serve. The port is checked before the market is generated.",
     )
     .action(async (settings: StartValues) => {
@@ -57,29 +59,38 @@ export const startCommand = (): Command =>
       await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
-/** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size of its market. */
+/** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. */
 async function fill(settings: StartValues, marker: string): Promise<void> {
   const version = await currentVersion(settings.lake);
-  const { listings, days } = version === undefined ? settings : JSON.parse(await readFile(marker, "utf8"));
+  const {
+    listings,
+    days,
+    end = yesterday(),
+  } = version === undefined ? settings : JSON.parse(await readFile(marker, "utf8"));
   await createFolder(settings.lake);
-  await replaceFile(marker, JSON.stringify({ listings, days }));
-  if (version?.startsWith(demo.end) !== true) await ingestDemoMarket({ ...settings, listings, days });
+  await replaceFile(marker, JSON.stringify({ listings, days, end }));
+  if (version?.startsWith(end) !== true) await ingestDemoMarket(settings, { listings, days, end });
   await rm(marker);
 }
 
+const yesterday = (): string => plusDays(dayOf(Date.now()), -1);
+
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
-async function ingestDemoMarket({ lake, listings, days, ...options }: StartValues): Promise<void> {
-  const engine: DatabaseOptions = listings > singleThreadListingsMax ? options : { threads: 1, ...options };
+async function ingestDemoMarket(
+  { lake, ...options }: StartValues,
+  market: Pick<MarketShape, "listings" | "days" | "end">,
+): Promise<void> {
+  const engine: DatabaseOptions = market.listings > singleThreadListingsMax ? options : { threads: 1, ...options };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   const progress = createProgress();
   let ingested = 0;
   try {
-    const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: defaultShares } as const;
+    const shape = { ...demo, ...market, format: "parquet", options: "typical", shares: defaultShares } as const;
     await ingest(lake, prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), {
       ...engine,
       onDay: ({ day, active }) => {
         ingested += 1;
-        progress.step("demo market", ingested, days, `${day}: ${active} active listings`);
+        progress.step("demo market", ingested, market.days, `${day}: ${active} active listings`);
       },
     });
   } finally {

@@ -22,42 +22,18 @@ interface DirtKind {
 
 const replaceBy = (text: string) => (): Sql => literal(text);
 
+// biome-ignore format: a table is read by its columns
 const dirtKinds: readonly DirtKind[] = [
   { kind: "VIN too short", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 16)` },
-  {
-    kind: "VIN with the letter O",
-    outcome: "rejected",
-    field: "vin",
-    corrupt: (vin) => sql`left(${vin}, 11) || 'O' || right(${vin}, 5)`,
-  },
-  {
-    kind: "VIN with a hyphen",
-    outcome: "rejected",
-    field: "vin",
-    corrupt: (vin) => sql`left(${vin}, 8) || '-' || right(${vin}, 8)`,
-  },
+  { kind: "VIN with the letter O", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 11) || 'O' || right(${vin}, 5)` },
+  { kind: "VIN with a hyphen", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 8) || '-' || right(${vin}, 8)` },
   { kind: "VIN absent", outcome: "rejected", field: "vin", corrupt: () => sql`NULL` },
   { kind: "dealer absent", outcome: "rejected", field: "dealer_id", corrupt: () => sql`NULL` },
-  {
-    kind: "dealer malformed",
-    outcome: "rejected",
-    field: "dealer_id",
-    corrupt: (id) => sql`'dealer ' || left(${id}, 8)`,
-  },
-  {
-    kind: "dealer unknown",
-    outcome: "rejected",
-    field: "dealer_id",
-    corrupt: (id) => sql`md5('unknown ' || ${id})::UUID::VARCHAR`,
-  },
-  {
-    kind: "check digit wrong",
-    outcome: "noted",
-    field: "vin",
-    // The rule of check digits holds in North America.
-    corrupt: (vin) =>
-      sql`'1' || substr(${vin}, 2, 7) || if(${checkDigitOf(sql`('1' || right(${vin}, 16))`)} = '5', '6', '5') || right(${vin}, 8)`,
-  },
+  { kind: "dealer malformed", outcome: "rejected", field: "dealer_id", corrupt: (id) => sql`'dealer ' || left(${id}, 8)` },
+  { kind: "dealer unknown", outcome: "rejected", field: "dealer_id", corrupt: (id) => sql`md5('unknown ' || ${id})::UUID::VARCHAR` },
+  // The rule of check digits holds in North America.
+  { kind: "check digit wrong", outcome: "noted", field: "vin",
+    corrupt: (vin) => sql`'1' || substr(${vin}, 2, 7) || if(${checkDigitOf(sql`('1' || right(${vin}, 16))`)} = '5', '6', '5') || right(${vin}, 8)` },
   { kind: "listed twice", outcome: "merged", field: "", corrupt: (clean) => clean },
   { kind: "price of 0", outcome: "unknown", field: "price", corrupt: replaceBy("0") },
   { kind: "price in words", outcome: "unknown", field: "price", corrupt: replaceBy("Call for price") },
@@ -74,47 +50,17 @@ const dirtKinds: readonly DirtKind[] = [
   { kind: "availability unknown", outcome: "unknown", field: "availability_status", corrupt: replaceBy("on hold") },
   { kind: "detail page without URL", outcome: "unknown", field: "vdp_url", corrupt: replaceBy("see website") },
   { kind: "window sticker unclear", outcome: "unknown", field: "window_sticker_verified", corrupt: replaceBy("maybe") },
-  {
-    kind: "keyword unknown",
-    outcome: "unknown",
-    field: "keywords",
-    corrupt: (words) => sql`list_append(${words}, 'garage_kept')`,
-  },
-  {
-    kind: "stock number too long",
-    outcome: "unknown",
-    field: "stock_number",
-    corrupt: (stock) => sql`repeat(${stock} || '-', 20)`,
-  },
+  { kind: "keyword unknown", outcome: "unknown", field: "keywords", corrupt: (words) => sql`list_append(${words}, 'garage_kept')` },
+  { kind: "stock number too long", outcome: "unknown", field: "stock_number", corrupt: (stock) => sql`repeat(${stock} || '-', 20)` },
   { kind: "observation unreadable", outcome: "unknown", field: "observed_at", corrupt: replaceBy("yesterday") },
   { kind: "VIN in lower case", outcome: "nothing", field: "vin", corrupt: (vin) => sql`' ' || lower(${vin}) || ' '` },
   { kind: "price absent", outcome: "nothing", field: "price", corrupt: () => sql`NULL` },
-  {
-    kind: "price with sign and comma",
-    outcome: "nothing",
-    field: "price",
-    corrupt: (price) => sql`'$' || ltrim(format('{:,}', ${price}), '$')`,
-  },
-  {
-    kind: "price with cents",
-    outcome: "nothing",
-    field: "price",
-    corrupt: (price) => sql`if(contains(${price}, '.'), ${price}, ${price} || '.00')`,
-  },
+  { kind: "price with sign and comma", outcome: "nothing", field: "price", corrupt: (price) => sql`'$' || ltrim(format('{:,}', ${price}), '$')` },
+  { kind: "price with cents", outcome: "nothing", field: "price", corrupt: (price) => sql`if(contains(${price}, '.'), ${price}, ${price} || '.00')` },
   { kind: "miles with a comma", outcome: "nothing", field: "miles", corrupt: (miles) => sql`format('{:,}', ${miles})` },
-  {
-    kind: "version with a comma",
-    outcome: "nothing",
-    field: "version",
-    corrupt: (version) => sql`replace(${version}, ' (', ', (')`,
-  },
+  { kind: "version with a comma", outcome: "nothing", field: "version", corrupt: (version) => sql`replace(${version}, ' (', ', (')` },
   { kind: "trim in capitals", outcome: "nothing", field: "trim", corrupt: (trim) => sql`upper(${trim})` },
-  {
-    kind: "option code of the dealer's own",
-    outcome: "nothing",
-    field: "options_packages",
-    corrupt: (codes) => sql`list_append(${codes}, 'DLR9')`,
-  },
+  { kind: "option code of the dealer's own", outcome: "nothing", field: "options_packages", corrupt: (codes) => sql`list_append(${codes}, 'DLR9')` },
   { kind: "time of observation absent", outcome: "nothing", field: "observed_at", corrupt: () => sql`NULL` },
 ];
 

@@ -14,8 +14,8 @@ import { cellsOfAny, cellsOfMake, uncheckedVin, withCheckDigit } from "../vehicl
 import { drawsPerCar, isAccepted } from "./appeal.ts";
 import { type Rhythm, rhythmOf } from "./stays.ts";
 
-/** Standard deviation of the logarithm of the length of stay, and the part of it that the excess of the price explains. */
-const stayDeviation = 0.7;
+/** Standard deviation of the logarithm of the length of stay (few new cars stay very long), and the part of it that the excess of the price explains. */
+const stayDeviation = { new: 0.5, other: 0.7 } as const;
 const stayOfExcess = 0.3;
 /** Median days of stay of used and certified cars. That of new cars depends on the make. */
 const usedMedianDays = 38;
@@ -73,8 +73,8 @@ function nextLifetimes(draws: RandomDraws, rhythm: Rhythm, { listings, days }: M
   return sql`
     SELECT slot, car, arrives, ${leavesOn(draws, rhythm, car)}
     FROM (SELECT *, arrives + ${length} AS leaving
-          FROM (SELECT slot, car, median_days, if(arriving > free, greatest(free, ${rhythm.onBusyDay(draws, "weekday of arrival", car, sql`arriving`)}), free) AS arrives
-                FROM (SELECT slot, slot + ${numbersOf(generation)} AS car, median_days, leaves AS free, leaves + ${vacancy} AS arriving
+          FROM (SELECT slot, kind, car, median_days, if(arriving > free, greatest(free, ${rhythm.onBusyDay(draws, "weekday of arrival", car, sql`arriving`)}), free) AS arrives
+                FROM (SELECT slot, kind, slot + ${numbersOf(generation)} AS car, median_days, leaves AS free, leaves + ${vacancy} AS arriving
                       FROM lifetimes JOIN slots USING (slot) WHERE lifetimes.car >= ${numbersOf(generation - 1)} AND leaves < ${numberLiteral(days)})))
     WHERE arrives < ${numberLiteral(days)}`;
 }
@@ -92,8 +92,10 @@ interface StayOfCar {
 
 /** Returns a car's days of stay. */
 function lengthOfStay(draws: RandomDraws, key: Sql, { isInProgress, pace }: StayOfCar): Sql {
-  const bias = numberLiteral(isInProgress ? Math.exp(stayDeviation ** 2) : 1);
-  const rest = numberLiteral(Math.sqrt(stayDeviation ** 2 - stayOfExcess ** 2));
+  const ofKind = (value: (deviation: number) => number): Sql =>
+    sql`if(kind = 'new', ${numberLiteral(value(stayDeviation.new))}, ${numberLiteral(value(stayDeviation.other))})`;
+  const bias = isInProgress ? ofKind((deviation) => Math.exp(deviation ** 2)) : sql`1`;
+  const rest = ofKind((deviation) => Math.sqrt(deviation ** 2 - stayOfExcess ** 2));
   const deviation = sql`${numberLiteral(stayOfExcess)} * ${excessOf(draws, key)} + ${rest} * ${draws.normal("stay", key)}`;
   return sql`greatest(${numberLiteral(stayDaysMin)}, least(400, round(median_days * ${bias} / ${pace} * exp(${deviation}))))::INTEGER`;
 }

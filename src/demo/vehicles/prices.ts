@@ -23,21 +23,30 @@ const wearOf10kMiles = 0.045;
 const excessDeviation = 0.016;
 const excessDeviationByYear = 0.006;
 const oddShare = 0.08;
-const oddDeviation = 0.25;
+const oddDeviation = 0.15;
+/** The largest effect of an odd price, and of a car's excess, on the logarithm of its price: no dealer asks half of what its car is worth. */
+const oddMax = 0.2;
+const excessMax = 0.15;
+/** Factor of the price of a car with a branded title. */
+const brandedFactor = 0.7;
 /** By which part of the usual discount of its make a new car's discount is smaller for a price level or an excess of 1. */
 const discountOfLevel = 7;
 const discountOfExcess = 0.15;
 /** By which part of its `season`, the logarithm of its appeal in the month of its arrival, a car's price is higher and its cuts are less probable. */
 const priceOfSeason = 0.03;
 const cutsOfSeason = 0.1;
-/** Lowest asking price, in dollars. */
+/** Lowest asking price, in dollars, and that from which prices are rounded to hundreds. */
 const priceMin = 1995;
+const roundedMin = 20_000;
 
-/** Price cuts can occur every two weeks, starting at least a week after arrival. */
+/** Price cuts can occur every two weeks, starting at least a week after arrival, and every week once a car is aged. */
 const cutIntervalDays = 14;
+const agedDays = 8.5 * cutIntervalDays;
 const firstCutDaysMin = 7;
-const cutsMax = 12;
 const cutProbability = { new: 0.35, used: 0.55 } as const;
+/** By how much the probability of a cut rises with each opportunity, and the number of opportunities after which cuts are half as deep. */
+const cutUrgency = 0.045;
+const halfCuts = 12;
 /** By how much the probability of a cut changes with a standard deviation of the excess, and its bounds. */
 const cutSlope = 0.15;
 const cutBounds = { min: 0.05, max: 0.95 } as const;
@@ -66,28 +75,37 @@ export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
   const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
   const wear = sql`(${numberLiteral(-wearOf10kMiles)} + ${numberLiteral(deviations.model10kMiles)} * ${draws.normal("wear", sql`model_key`)}) * (miles - usual_miles) / 10000`;
   const depreciation = sql`${numberLiteral(deviations.modelYear)} * ${draws.normal("depreciation", sql`model_key`)} * age`;
-  const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}, 0)`;
-  const excess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)} + ${odd}`;
+  const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${bounded(sql`${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}`, oddMax)}, 0)`;
+  const usualExcess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)}`;
+  const excess = sql`${bounded(usualExcess, excessMax)} + ${odd}`;
   return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount})
     ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue}
-      * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
+      * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, ${numberLiteral(brandedFactor)}, 1)) END)::INTEGER`;
 };
+
+/** Returns SQL for a value that approaches a bound on either side instead of exceeding it. */
+const bounded = (value: Sql, bound: number): Sql =>
+  sql`${numberLiteral(bound)} * tanh((${value}) / ${numberLiteral(bound)})`;
 
 /** Returns a condition: whether a used car has a branded title. */
 export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
   sql`(kind = 'used' AND ${draws.occurs("branded", car, 0.035)})`;
 
-/** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
+/** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending, of cheap cars to its last digit. */
 export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
-  const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
-  const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
-  const turn = sql`${car} * 16 + turn`;
-  const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
+  const firstCutDay = sql`(${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)})`;
+  const opportunitiesFrom = (day: Sql): Sql =>
+    sql`greatest(0, (${daysListed} - ${day} + ${numberLiteral(cutIntervalDays)})::INTEGER // ${numberLiteral(cutIntervalDays)})`;
+  const opportunities = sql`${opportunitiesFrom(firstCutDay)} + ${opportunitiesFrom(sql`(${firstCutDay} + ${numberLiteral(agedDays)})`)}`;
+  const turn = sql`${car} * 64 + turn`;
+  const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)}) + ${numberLiteral(cutUrgency)} * turn`;
   const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)} - ${numberLiteral(cutsOfSeason)} * season))`;
-  const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
+  const depth = sql`(0.006 + 0.016 * ${draws.uniform("depth", turn)}) / (1 + turn / ${numberLiteral(halfCuts)})`;
+  const cut = sql`if(${draws.occurs("cut", turn, share)}, ${depth}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
-  const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;
-  return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / 100) * 100 + price_ending, 995))::INTEGER`;
+  const price = sql`(asking * (1 - ${totalCut}))`;
+  const step = sql`if(${price} < ${numberLiteral(roundedMin)}, 10, 100)`;
+  return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / ${step}) * ${step} + price_ending % ${step}, 995))::INTEGER`;
 }
 
 const providerShare = { new: 0.25, other: 0.1 } as const;
@@ -116,33 +134,18 @@ export function pricingOf(draws: RandomDraws, format: MarketShape["format"]): Re
 /** The line items of a breakdown, as a list of structs. Items that do not apply to a car are left out. */
 function lineItems(fee: Sql, rebate: Sql): Sql {
   const listPrice = sql`(base_msrp + options_msrp)`;
-  const discount = sql`${listPrice} - price`;
-  const items: readonly (readonly [condition: Sql, item: Sql])[] = [
-    [sql`kind = 'new'`, lineItem({ key: "msrp", order: 1, label: "MSRP", role: "msrp", direction: "none" }, listPrice)],
-    [
-      sql`kind = 'new' AND ${listPrice} > price`,
-      lineItem(
-        { key: "discount", order: 2, label: "Dealer Discount", role: "dealer_discount", direction: "subtract" },
-        discount,
-      ),
-    ],
-    [sql`true`, lineItem({ key: "doc", order: 3, label: "Documentation Fee", role: "doc_fee", direction: "add" }, fee)],
-    [
-      sql`${rebate} > 0`,
-      lineItem(
-        {
-          key: "rebate",
-          order: 4,
-          label: "Manufacturer Customer Cash",
-          role: "manufacturer_incentive",
-          applicability: "conditional",
-          direction: "subtract",
-        },
-        rebate,
-      ),
-    ],
+  const isNew = sql`kind = 'new'`;
+  // biome-ignore format: a table is read by its columns
+  const items: readonly (readonly [condition: Sql, item: LineItem, amount: Sql])[] = [
+    [isNew, { key: "msrp", order: 1, label: "MSRP", role: "msrp", direction: "none" }, listPrice],
+    [sql`${isNew} AND ${listPrice} > price`,
+      { key: "discount", order: 2, label: "Dealer Discount", role: "dealer_discount", direction: "subtract" }, sql`${listPrice} - price`],
+    [sql`true`, { key: "doc", order: 3, label: "Documentation Fee", role: "doc_fee", direction: "add" }, fee],
+    [sql`${rebate} > 0`, { key: "rebate", order: 4, label: "Manufacturer Customer Cash", role: "manufacturer_incentive", applicability: "conditional",
+      direction: "subtract" }, rebate],
   ];
-  return sql`list_filter([${join(items.map(([condition, item]) => sql`if(${condition}, ${item}, NULL)`))}], lambda item: item IS NOT NULL)`;
+  const listed = items.map(([condition, item, amount]) => sql`if(${condition}, ${lineItem(item, amount)}, NULL)`);
+  return sql`list_filter([${join(listed)}], lambda item: item IS NOT NULL)`;
 }
 
 interface LineItem {

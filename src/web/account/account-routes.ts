@@ -11,7 +11,13 @@ import { chargesCsv } from "./charges.tsx";
 import { createVisitorKey, endKey, keyEndingPage } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
 import { changeVisitorPassword } from "./password.tsx";
-import { deleteVisitorSearch, deletionPage, resumeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
+import {
+  deleteVisitorSearch,
+  deletionPage,
+  replaceVisitorSecret,
+  resumeVisitorSearch,
+  saveVisitorSearch,
+} from "./saved.tsx";
 import { searchFeed } from "./search-feed.ts";
 import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
 import { signInPage } from "./sign-in/sign-in-page.tsx";
@@ -36,6 +42,7 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
   router.get("/account/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
+  router.post("/account/searches/:searchId/rotate", visitorForm(services, replaceVisitorSecret(services)));
   router.post("/account/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
   router.get("/feeds/:feed", searchFeed(services));
   if (services.accounts.isOpen) return;

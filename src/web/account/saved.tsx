@@ -2,6 +2,8 @@
 import type { JSX } from "preact";
 import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { AnswerOf } from "../../contract/types.ts";
+import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import { changeSearch, requireSaved, saveSearch, servedSearch } from "../../operations/saved-searches.ts";
@@ -10,6 +12,8 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
+import type { Judgement } from "../sentences/sentence.ts";
+import type { PageContent } from "../shell/document.tsx";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
@@ -82,6 +86,11 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
         <a href={`/shop${query === "" ? "" : `?${query}`}`}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
         <a href={`${path}/${searchId}/delete`}>Delete</a>
+        {url === null ? null : (
+          <Form visitor={visitor} action={`${path}/${searchId}/rotate`}>
+            <Button isSmall>Replace the secret</Button>
+          </Form>
+        )}
         {attempts > 0 || stopped !== null ? (
           <Form visitor={visitor} action={`${path}/${searchId}/resume`}>
             <Button isSmall>Try now</Button>
@@ -159,32 +168,48 @@ export const saveVisitorSearch =
       sentence: [`“${name}” is saved.`],
       context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
     };
-    return {
-      title: "Search saved",
-      door: "account" as const,
-      micros: requests.micros,
-      top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
-      body: (
-        <>
-          {notes.map((note) => (
-            <Note key={note} isAlert>
-              {note}
-            </Note>
-          ))}
-          <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
-            <div class="form">
-              {url === "" ? null : (
-                <>
-                  <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
-                  <CodeBox title="Secret" code={saved.secret ?? ""} />
-                </>
-              )}
-              <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${saved.feed_url}`} />
-            </div>
-          </Sheet>
-        </>
-      ),
-    };
+    return { ...waysPage(context, judgement, saved, notes), micros: requests.micros };
+  };
+
+/** Returns the page that shows how the changes of a search come: its secret, once, and its feed. */
+const waysPage = (
+  context: RequestContext,
+  judgement: Judgement,
+  { webhook_url, secret, feed_url }: AnswerOf<"createSearch">["data"],
+  notes: readonly string[] = [],
+): PageContent => ({
+  title: "How changes come",
+  door: "account",
+  top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
+  body: (
+    <>
+      {notes.map((note) => (
+        <Note key={note} isAlert>
+          {note}
+        </Note>
+      ))}
+      <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
+        <div class="form">
+          {webhook_url == null ? null : (
+            <>
+              <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
+              <CodeBox title="Secret" code={secret ?? ""} />
+            </>
+          )}
+          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${feed_url}`} />
+        </div>
+      </Sheet>
+    </>
+  ),
+});
+
+/** Replaces the secret of a search, and shows the new one. */
+export const replaceVisitorSecret =
+  (services: SiteServices) =>
+  async ({ context, visitor, params: { searchId = "" } }: VisitorForm) => {
+    const search = await changeSearch(visitor.identity, searchId, "rotate", services);
+    const both = "For a day the old one signs beside it, and the old address of the feed works. Then they end.";
+    return waysPage(context, { sentence: [`“${search.name}” has a new secret.`], context: [both] }, search);
   };
 
 /** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */

@@ -1,4 +1,4 @@
-/** The lake of `npm start`. */
+/** The lake of `npm start`, with a fixed last day. */
 import { join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { startServing } from "../command-line.ts";
@@ -17,7 +17,7 @@ async function createDemo(): Promise<string> {
   const fill = (folder: string): Promise<void> =>
     withScope(async (scope) => {
       const env = { CARQUET_LAKE: join(folder, "lake"), CARQUET_PORT: "0" };
-      const service = await startServing(scope, ["start"], { env });
+      const service = await startServing(scope, ["start", "--end", "2026-11-19"], { env });
       service.terminate();
       await service.ended;
     });
