@@ -54,12 +54,11 @@ export const ownAccountPage =
     };
   };
 
-interface Sheets {
-  readonly note: ComponentChildren;
-  readonly saved: JSX.Element;
-}
-
-async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: Sheets): Promise<PageContent> {
+async function pageOfAccount(
+  services: SiteServices,
+  visit: PageVisit,
+  sheets: { readonly note: ComponentChildren; readonly saved: JSX.Element },
+): Promise<PageContent> {
   const { context, visitor, query } = visit;
   const { accountId } = visitor.identity.key;
   const { administration } = services.accounts;

@@ -9,12 +9,8 @@ import { Sheet } from "../components/sheet.tsx";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
-interface FormChange extends Declaration {
-  readonly name: OperatorChangeName;
-}
-
 /** The changes with a form, by the last part of its path, such as `accounts-cap`. */
-export const formChanges: ReadonlyMap<string, FormChange> = new Map(
+export const formChanges: ReadonlyMap<string, Declaration & { readonly name: OperatorChangeName }> = new Map(
   Object.entries(changes).flatMap(([name, change]) =>
     "form" in change && change.form !== undefined
       ? // The name of a change that is declared with a form.
