@@ -9,6 +9,7 @@ import { Spec } from "../components/sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
+import { AnswerFields } from "./answer-fields.tsx";
 import { buildPage } from "./build-page.tsx";
 import { Prose } from "./markdown.tsx";
 import { conventionsPath, groupOfTag } from "./navigation.ts";
@@ -17,7 +18,6 @@ import { ParameterForm } from "./parameter-form.tsx";
 import { ErrorTable } from "./reference-pages.tsx";
 import { AnswerBox, SampleBox } from "./sample-box.tsx";
 import type { SampleKey } from "./samples.ts";
-import { SchemaTree } from "./schema-tree.tsx";
 import type { SentAnswer } from "./send.ts";
 
 interface OperationPageProps {
@@ -171,7 +171,7 @@ const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "doc
 /** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
 const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
 
-/** The answers that are no errors, each with its schema as a tree and its formats. */
+/** The answers that are no errors, each with its fields and its formats. */
 const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (
   <section aria-labelledby="responses">
     <h2 id="responses">What it answers</h2>
@@ -187,7 +187,7 @@ const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): J
               <code>{status}</code>
             </h3>
             <Prose text={description} />
-            {json?.schema === undefined ? null : <SchemaTree schema={json.schema} />}
+            {json?.schema === undefined ? null : <AnswerFields schema={json.schema} />}
             {types === "" ? null : (
               <p class="small">
                 Also as <code>{types}</code>: <a href={`${conventionsPath}#formats`}>formats</a>.

@@ -51,7 +51,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
 
 const operationColumns = [
   {
-    title: "operation",
+    title: "Operation",
     cell: ({ path, title, operation }: OperationDocs) => (
       <>
         <a href={path}>{title}</a> <code class="mute">{`${operation.method.toUpperCase()} ${operation.path}`}</code>
@@ -59,7 +59,7 @@ const operationColumns = [
     ),
   },
   {
-    title: "price",
+    title: "Price",
     isNumber: true,
     cell: ({ prices: [micros] }: OperationDocs) => (micros === undefined ? "free" : usd(micros)),
   },

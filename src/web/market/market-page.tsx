@@ -8,7 +8,7 @@ import { Field } from "../components/field.tsx";
 import { Note } from "../components/sheet.tsx";
 import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
-import { andList, capital } from "../sentences/words.ts";
+import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
@@ -20,7 +20,6 @@ import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { colors, FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
-  besideName,
   carsPath,
   type MarketDays,
   type MarketSearch,
@@ -52,8 +51,7 @@ export const marketPage =
     const searches = await readSearches(requests, query, days);
     const isMap = query.get("view") === "map";
     const shown = await loadMarket(visit, searches, days);
-    const models =
-      query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
+    const models = query.get("view") === null ? await loadModels(requests, shown.trends[0]) : undefined;
     return {
       title: searchTitle(searches),
       door: "market",
@@ -128,6 +126,11 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
   const period = periods.find((one) => one === query.get("days")) ?? periods[0];
   const view = query.get("view") ?? "";
+  const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
+    text,
+    state: "on" as const,
+    path: marketPath(query, Object.fromEntries(names.map((name) => [name, undefined]))),
+  }));
   return (
     <>
       <form class="line boxes" action="/market">
@@ -166,7 +169,7 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
           }))}
         />
       </form>
-      <FilterChips searches={[own, other]} query={query} />
+      {chips.length === 0 ? null : <Chips label="Filters" chips={chips} />}
     </>
   );
 };
@@ -176,29 +179,6 @@ const views = [
   { name: "table", text: "Days" },
   { name: "map", text: "Map" },
 ] as const;
-
-/** The filters of the address in words; a link removes each. */
-const FilterChips = ({ searches: [own, other], query }: FilterChipsProps): JSX.Element | null => {
-  const chips = [
-    ...chosenFilters(own?.given ?? {}).map(({ text, names }) => ({ text, path: marketPath(query, without(names)) })),
-    ...chosenFilters(other?.given ?? {}).map(({ text, names }) => {
-      const beside = new URLSearchParams(query.get(besideName) ?? "");
-      for (const name of names) beside.delete(name);
-      return { text, path: marketPath(query, { [besideName]: beside.size === 0 ? undefined : beside.toString() }) };
-    }),
-  ];
-  return chips.length === 0 ? null : (
-    <Chips label="Filters" chips={chips.map((chip) => ({ ...chip, state: "on" as const }))} />
-  );
-};
-
-interface FilterChipsProps {
-  readonly searches: readonly (MarketSearch | undefined)[];
-  readonly query: URLSearchParams;
-}
-
-const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
-  Object.fromEntries(names.map((name) => [name, undefined]));
 
 /** The filters that prices over time do not have, which are left out. */
 const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.Element | null => {
@@ -210,7 +190,7 @@ const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.E
 
 interface ChartsProps {
   readonly market: ShownMarket;
-  readonly models: readonly SearchModels[];
+  readonly models: SearchModels | undefined;
 }
 
 const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
@@ -228,9 +208,7 @@ const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
       <div class="two">
         {market.trends.some(({ loss }) => loss !== undefined) ? <LossFigure market={market} /> : null}
         <StandingFigure market={market} />
-        {models.map((one) => (
-          <ModelsSheet key={one.search.name} of={one} query={market.query} />
-        ))}
+        {models === undefined ? null : <ModelsSheet of={models} query={market.query} />}
       </div>
     </>
   );
@@ -268,7 +246,7 @@ export const marketFile =
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
     if (trends.length === 0) return context.redirect(marketPath(query, {}));
-    const name = capital(searchTitle(searches))
+    const name = searchTitle(searches)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
     context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");

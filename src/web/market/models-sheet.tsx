@@ -1,4 +1,4 @@
-/** The models of a search that has several: what each costs and how fast it sells, each a link to its market. */
+/** The models of the first search if it has several: what each costs and how fast it sells, each a link to its market. */
 import type { JSX } from "preact";
 import { listItem } from "../../contract/lists.ts";
 import type { AnswerOf } from "../../contract/types.ts";
@@ -7,32 +7,30 @@ import { DataTable } from "../components/table.tsx";
 import { CarDrawing, plainCar } from "../drawings/car-drawing.tsx";
 import { count, dollars, wholePercent } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { acceptedFilters, besideName, carsPath, type MarketSearch, marketPath } from "./market-search.ts";
+import { acceptedFilters, carsPath, type MarketSearch, marketPath } from "./market-search.ts";
 import type { SearchTrend } from "./market-trends.ts";
 
 const modelsMax = 10;
 
 export interface SearchModels {
   readonly search: MarketSearch;
-  readonly isOwn: boolean;
   readonly models: AnswerOf<"getGroups">["data"];
   readonly total: number;
 }
 
-/** Loads the models with the most cars of each search without one model. */
-export async function loadModels(requests: PageRequests, trends: readonly SearchTrend[]) {
-  const loaded = await Promise.all(
-    trends.map(async ({ search, loss }, index): Promise<readonly SearchModels[]> => {
-      if (loss !== undefined) return [];
-      const groups = { group_by: "make,model", metric: "price.median,sell_through", limit: String(modelsMax) };
-      const answer = await requests.loadPart(`models of ${search.plural}`, () =>
-        requests.call("getGroups", { ...acceptedFilters("getGroups", search).filters, ...groups }),
-      );
-      if (answer === undefined || answer.data.length < 2) return [];
-      return [{ search, isOwn: index === 0, models: answer.data, total: answer.meta.total_groups }];
-    }),
+/** Loads the models with the most cars of a search; undefined if it has one model. */
+export async function loadModels(
+  requests: PageRequests,
+  trend: SearchTrend | undefined,
+): Promise<SearchModels | undefined> {
+  if (trend === undefined || trend.loss !== undefined) return undefined;
+  const { search } = trend;
+  const groups = { group_by: "make,model", metric: "price.median,sell_through", limit: String(modelsMax) };
+  const answer = await requests.loadPart(`models of ${search.plural}`, () =>
+    requests.call("getGroups", { ...acceptedFilters("getGroups", search).filters, ...groups }),
   );
-  return loaded.flat();
+  if (answer === undefined || answer.data.length < 2) return undefined;
+  return { search, models: answer.data, total: answer.meta.total_groups };
 }
 
 type Model = SearchModels["models"][number];
@@ -42,19 +40,14 @@ interface ModelsProps {
   readonly query: URLSearchParams;
 }
 
-export const ModelsSheet = ({ of: { search, isOwn, models, total }, query }: ModelsProps): JSX.Element => {
-  const { words, given, name } = search;
+export const ModelsSheet = ({ of: { search, models, total }, query }: ModelsProps): JSX.Element => {
+  const { words, name } = search;
   const filterOf = ({ values: { make, model } }: Model) => ({
     make: listItem(make ?? "", ","),
     model: listItem(model ?? "", ","),
   });
   const pathOf = (model: Model): string =>
-    marketPath(
-      query,
-      isOwn
-        ? { show: words === "" ? undefined : words, ...filterOf(model) }
-        : { [besideName]: new URLSearchParams({ ...given, ...filterOf(model) }).toString() },
-    );
+    marketPath(query, { show: words === "" ? undefined : words, ...filterOf(model) });
   return (
     <Sheet
       title={`The most offered ${name} models`}
