@@ -16,7 +16,7 @@ import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.
 import { Verdict } from "../shell/verdict.tsx";
 import { chargesSheet, creditsOf } from "./charges.tsx";
 import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
-import { LimitSheet, TierSheet } from "./limits.tsx";
+import { LimitSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
 
@@ -103,15 +103,17 @@ async function pageOfAccount(
             <NewKeyForm visitor={visitor} />
           </KeysSheet>
           <div class="stack">
-            <LimitSheet account={account} visitor={visitor} />
+            <LimitSheet
+              account={account}
+              limits={services.accounts.limits(visitor.identity)}
+              progress={progress}
+              visitor={visitor}
+            />
             {sheets.saved}
           </div>
         </div>
         {await chargesSheet(services, accountId, keys, query)}
-        <div class="two">
-          <PasswordSheet visitor={visitor} isFirst={isFirst} />
-          <TierSheet account={account} limits={services.accounts.limits(visitor.identity)} progress={progress} />
-        </div>
+        <PasswordSheet visitor={visitor} isFirst={isFirst} />
       </>
     ),
   };

@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { tierLimits } from "../../accounts/policy/tiers.ts";
 import { resolve } from "../../contract/document.ts";
-import { type ErrorCode, errors } from "../../contract/errors.ts";
 import type { ResponseObject } from "../../contract/operations.ts";
 import { CodeBox } from "../components/code-box.tsx";
 import { Spec } from "../components/sheet.tsx";
@@ -12,10 +11,9 @@ import type { Visitor } from "../shell/visitor.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { buildPage } from "./build-page.tsx";
 import { Prose } from "./markdown.tsx";
-import { conventionsPath, groupOfTag } from "./navigation.ts";
+import { conventionsPath, errorsPath, groupOfTag } from "./navigation.ts";
 import { type OperationDocs, type OperationValues, priceOf } from "./operation-docs.ts";
 import { ParameterForm } from "./parameter-form.tsx";
-import { ErrorTable } from "./reference-pages.tsx";
 import { AnswerBox, SampleBox } from "./sample-box.tsx";
 import type { SampleKey } from "./samples.ts";
 import type { SentAnswer } from "./send.ts";
@@ -107,7 +105,6 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
 /** What the document says of an operation besides its parameters. */
 const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
   const { method, path, deprecated, scope } = docs.operation;
-  const common = docs.errors.filter(isCommon);
   return (
     <>
       <section aria-labelledby="about">
@@ -141,11 +138,13 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
       <Responses docs={docs} />
       <section aria-labelledby="errors">
         <h2 id="errors">Errors</h2>
-        <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
-        <details class="more">
-          <summary>{common.length} more, which all operations have</summary>
-          <ErrorTable codes={common} />
-        </details>
+        <p class="values">
+          {docs.errors.map((code) => (
+            <a key={code} href={`${errorsPath}#${code}`}>
+              <code>{code}</code>
+            </a>
+          ))}
+        </p>
       </section>
     </>
   );
@@ -167,9 +166,6 @@ const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "doc
     </>
   );
 };
-
-/** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
-const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
 
 /** The answers that are no errors, each with its fields and its formats. */
 const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (

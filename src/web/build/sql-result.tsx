@@ -7,7 +7,7 @@ import { Chart } from "../charts/chart.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { DataTable, sortedRows } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
 import { amountOf, dollars } from "../shell/format.ts";
 
@@ -220,8 +220,12 @@ function barDrawing({ charted, label }: Parameters<typeof Bars>[0], look: string
 const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
   const { rows, columns, total, sort } = result;
   const by = columns.find((column) => column === sort?.replace(/^-/, ""));
-  const shown = by === undefined ? rows : sortedBy(rows, by, sort?.startsWith("-") === true);
   const isPart = total > rows.length;
+  const sortable = columns.map((column) => ({
+    title: column,
+    sort: column,
+    value: (row: ResultRow) => plainOf(row.get(column)),
+  }));
   return (
     <Sheet
       title={amountOf(total, "row")}
@@ -235,7 +239,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
       <DataTable
         label="Result"
         empty="The query returned no rows."
-        rows={shown}
+        rows={sortedRows(rows, sortable, sort)}
         columns={columns.map((column) => ({
           title: (
             <button type="submit" class="plain" form={form} name="sort" value={sort === column ? `-${column}` : column}>
@@ -251,16 +255,8 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
   );
 };
 
-function sortedBy(rows: readonly ResultRow[], column: string, isDescending: boolean): readonly ResultRow[] {
-  const sign = isDescending ? -1 : 1;
-  return rows.toSorted((one, other) => {
-    const value = one.get(column);
-    const next = other.get(column);
-    if (value === null || next === null) return Number(value === null) - Number(next === null);
-    if (typeof value === "number" && typeof next === "number") return sign * (value - next);
-    return sign * String(value).localeCompare(String(next));
-  });
-}
+const plainOf = (value: unknown): number | string | null =>
+  typeof value === "number" ? value : value === null || value === undefined ? null : String(value);
 
 function cellOf(column: string, value: unknown): ComponentChildren {
   if (value === null || value === undefined) return "–";

@@ -30,7 +30,6 @@ import {
   searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
-import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -51,7 +50,6 @@ export const marketPage =
     const searches = await readSearches(requests, query, days);
     const isMap = query.get("view") === "map";
     const shown = await loadMarket(visit, searches, days);
-    const models = query.get("view") === null ? await loadModels(requests, shown.trends[0]) : undefined;
     return {
       title: searchTitle(searches),
       door: "market",
@@ -64,7 +62,7 @@ export const marketPage =
           {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
           {isMap || shown.trends.length === 0 ? null : (
             <>
-              <Charts market={shown} models={models} />
+              <Charts market={shown} />
               <DaysSheet market={shown} />
             </>
           )}
@@ -188,30 +186,33 @@ const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.E
   );
 };
 
-interface ChartsProps {
-  readonly market: ShownMarket;
-  readonly models: SearchModels | undefined;
-}
-
-const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
-  market.query.get("view") === "table" ? null : market.sides.every(({ cars }) => cars === 0) ? (
-    <Note>
-      {`No ${market.sides[0]?.name ?? "car"} is for sale. `}
-      <a href={market.trends[0] === undefined ? "/shop" : carsPath(market.trends[0].search)}>What would show more</a>
-    </Note>
-  ) : (
+const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element | null => {
+  const { trends, sides, query } = market;
+  if (query.get("view") === "table") return null;
+  if (sides.every(({ cars }) => cars === 0))
+    return (
+      <Note>
+        {`No ${sides[0]?.name ?? "car"} is for sale. `}
+        <a href={trends[0] === undefined ? "/shop" : carsPath(trends[0].search)}>What would show more</a>
+      </Note>
+    );
+  return (
     <>
       <div class="wide2">
         <MediansFigure market={market} />
         <FactsSheet market={market} />
       </div>
-      <div class="two">
-        {market.trends.some(({ loss }) => loss !== undefined) ? <LossFigure market={market} /> : null}
+      {trends.some(({ loss }) => loss !== undefined) ? (
+        <div class="two">
+          <LossFigure market={market} />
+          <StandingFigure market={market} />
+        </div>
+      ) : (
         <StandingFigure market={market} />
-        {models === undefined ? null : <ModelsSheet of={models} query={market.query} />}
-      </div>
+      )}
     </>
   );
+};
 
 const loadMaps = async (requests: PageRequests, searches: readonly MarketSearch[]) =>
   (await Promise.all(searches.map((search) => countStates(requests, search)))).filter(

@@ -173,30 +173,21 @@ interface ShownProps {
   readonly query: URLSearchParams;
 }
 
-/** Silent dealers that are shown at first. */
-const fewDealers = 12;
-
-const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: ShownProps): JSX.Element => {
+const SilentDealers = ({ overview: { problems, days }, asOf, query }: ShownProps): JSX.Element => {
   const silent = problems
     .filter(({ state }) => state === "silent")
     .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }))
     .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
   const { title, note } = silentTitle(silent, asOf);
-  const total = states.silent ?? 0;
-  const isAll = query.has("silent") || query.get("numbers")?.startsWith("silent.") === true;
-  const shown = isAll ? silent : silent.slice(0, fewDealers);
   return (
     <TableSheet
       id="silent"
       title={title}
       of={note}
       label="Silent dealers"
-      tools={
-        shown.length < total ? <a href={`${operatePath}?silent=all#silent`}>All {count(total)} dealers</a> : undefined
-      }
       sorts={{ path: operatePath, query }}
       first="-silent"
-      rows={shown}
+      rows={silent}
       empty="Every dealer that is expected delivered."
       columns={[
         { title: "Dealer", text: ({ name }) => name, cell: dealerLink },

@@ -156,6 +156,7 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
       <Chart
         label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
         width={760}
+        height={300}
         x={dayScale(days)}
         y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
         marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
