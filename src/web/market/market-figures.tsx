@@ -42,7 +42,7 @@ interface DaysProps {
   readonly metric: "price.median" | "days_on_market.median";
   readonly title: string;
   readonly of: string;
-  readonly width: 560 | 760;
+  readonly width: 420 | 560 | 760;
   readonly format: (value: number) => string;
   readonly tick: (value: number) => string;
 }
@@ -121,7 +121,7 @@ export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX
   );
 };
 
-export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+export const StandingFigure = ({ market, width }: Pick<DaysProps, "market" | "width">): JSX.Element => {
   const isWeeks = market.trends[0]?.points[0]?.interval === "week";
   return (
     <Days
@@ -130,7 +130,7 @@ export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JS
       metric="days_on_market.median"
       title={standingTitle(market.sides, market.period)}
       of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
-      width={560}
+      width={width}
       format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
       tick={decimalOf}
     />

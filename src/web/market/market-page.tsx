@@ -60,12 +60,7 @@ export const marketPage =
           <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
           {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
-          {isMap || shown.trends.length === 0 ? null : (
-            <>
-              <Charts market={shown} />
-              <DaysSheet market={shown} />
-            </>
-          )}
+          {isMap || shown.trends.length === 0 ? null : <Charts market={shown} />}
         </>
       ),
       sql: shown.sql,
@@ -186,15 +181,18 @@ const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.E
   );
 };
 
-const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element | null => {
+const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, query } = market;
-  if (query.get("view") === "table") return null;
+  if (query.get("view") === "table") return <DaysSheet market={market} />;
   if (sides.every(({ cars }) => cars === 0))
     return (
-      <Note>
-        {`No ${sides[0]?.name ?? "car"} is for sale. `}
-        <a href={trends[0] === undefined ? "/shop" : carsPath(trends[0].search)}>What would show more</a>
-      </Note>
+      <>
+        <Note>
+          {`No ${sides[0]?.name ?? "car"} is for sale. `}
+          <a href={trends[0] === undefined ? "/shop" : carsPath(trends[0].search)}>What would show more</a>
+        </Note>
+        <DaysSheet market={market} />
+      </>
     );
   return (
     <>
@@ -203,12 +201,18 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element | nul
         <FactsSheet market={market} />
       </div>
       {trends.some(({ loss }) => loss !== undefined) ? (
-        <div class="two">
-          <LossFigure market={market} />
-          <StandingFigure market={market} />
-        </div>
+        <>
+          <div class="two">
+            <LossFigure market={market} />
+            <StandingFigure market={market} width={560} />
+          </div>
+          <DaysSheet market={market} />
+        </>
       ) : (
-        <StandingFigure market={market} />
+        <div class="wide2">
+          <DaysSheet market={market} />
+          <StandingFigure market={market} width={420} />
+        </div>
       )}
     </>
   );

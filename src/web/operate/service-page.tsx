@@ -19,7 +19,7 @@ import { healthOf } from "./morning-page.tsx";
 import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/service";
-const shownVersions = 14;
+const shownVersions = 7;
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
@@ -178,7 +178,7 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
 };
 
 const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
-  <div class="two">
+  <div class={accounts.isOpen ? "stack" : "two"}>
     <TableSheet
       id="statements"
       title="Running statements"
