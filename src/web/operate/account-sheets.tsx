@@ -1,7 +1,9 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import type { ChangeField } from "../../accounts/administration/change-fields.ts";
+import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
@@ -12,11 +14,11 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { EntryTable } from "../account/charges.tsx";
 import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
+import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { ChangeForms } from "./account-changes.tsx";
 import { auditColumns } from "./log-page.tsx";
 import { TableSheet } from "./operate-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
@@ -170,3 +172,72 @@ const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null 
     </div>
   );
 };
+
+/** The changes with a form, by the last part of its path, such as `accounts-cap`. */
+export const formChanges: ReadonlyMap<string, Declaration & { readonly name: OperatorChangeName }> = new Map(
+  Object.entries(changes).flatMap(([name, change]) =>
+    "form" in change && change.form !== undefined
+      ? // The name of a change that is declared with a form.
+        [[name.replace(" ", "-"), { ...change, name: name as OperatorChangeName }] as const]
+      : [],
+  ),
+);
+
+interface ChangeFormsProps {
+  readonly account: Account;
+  readonly visitor: Visitor;
+  /** A form that changes nothing of the account itself. */
+  readonly children: ComponentChildren;
+}
+
+export const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
+  <Sheet id="changes" title="Change it">
+    <div class="changes">
+      {[...formChanges].map(([path, { fields, form }]) => {
+        const action = `/operate/accounts/${account.accountId}/${path}`;
+        if (form?.ending?.isNow?.(account))
+          return (
+            <Button key={path} look="danger" href={action}>
+              {form.ending.title}…
+            </Button>
+          );
+        return form?.buttons === undefined ? null : (
+          <Form key={path} visitor={visitor} action={action} class="line">
+            {Object.entries(fields).map(([name, field]) => (
+              <Input key={name} name={name} field={field} account={account} />
+            ))}
+            {form.buttons.map(([text, name, value = ""]) => (
+              <Button key={text} {...(name === undefined ? {} : { name, value })}>
+                {text}
+              </Button>
+            ))}
+          </Form>
+        );
+      })}
+      {children}
+    </div>
+  </Sheet>
+);
+
+interface InputProps {
+  readonly name: string;
+  readonly field: ChangeField;
+  readonly account: Account;
+}
+
+/** The input of a field; nothing for a field without a label. */
+function Input({ name, field, account }: InputProps): JSX.Element | null {
+  const { label, choices, parse, inputMode, isRequired = false, proposed } = field;
+  if (label === undefined) return null;
+  if (choices !== undefined)
+    return <Select label={label} name={name} options={choices.map((choice) => [choice, choice])} />;
+  if (parse === undefined)
+    return (
+      <label class="check">
+        <input type="checkbox" name={name} /> {label}
+      </label>
+    );
+  const value = typeof proposed === "function" ? proposed(account) : proposed;
+  const isNeeded = isRequired || proposed !== undefined;
+  return <Field label={label} name={name} value={value} inputMode={inputMode} required={isNeeded} />;
+}

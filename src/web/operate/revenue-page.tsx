@@ -18,6 +18,7 @@ import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Meter } from "../components/table.tsx";
 import {
+  addedUp,
   classesTitle,
   dryTitle,
   type MonthRevenue,
@@ -111,15 +112,6 @@ export const revenuePage =
       ),
     });
   };
-
-/** Returns the sums of numbers up to each of them. */
-function addedUp(numbers: readonly number[]): readonly number[] {
-  let sum = 0;
-  return numbers.map((number) => {
-    sum += number;
-    return sum;
-  });
-}
 
 /** Formats an amount of an axis, which is round: with the decimals that it needs. */
 const tickText = (micros: number): string => (micros > 0 && micros < 1e7 ? usd(micros) : roundMoney(micros));

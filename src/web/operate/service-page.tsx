@@ -78,7 +78,8 @@ export const servicePage =
     });
   };
 
-const timeText = (at: string | null): string => (at === null ? "never" : `${time(Date.parse(at))} UTC`);
+const timeText = (at: string | number | null): string =>
+  at === null ? "never" : `${time(new Date(at).getTime())} UTC`;
 
 interface OfServiceProps {
   readonly services: SiteServices;
@@ -88,7 +89,6 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
-  const at = (ms: number | null): string => (ms === null ? "never" : `${time(ms)} UTC`);
   return (
     <Sheet
       id="freshness"
@@ -98,8 +98,8 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
         facts={[
           ["State of the service", status],
           ["Version", version ?? "none"],
-          ["Published", at(publishedAtMs)],
-          ["Next delivery overdue from", at(dueAtMs)],
+          ["Published", timeText(publishedAtMs)],
+          ["Next delivery overdue from", timeText(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
           ["Served from", used.join(" and ") || "Parquet files"],
           ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
