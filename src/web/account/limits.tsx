@@ -33,7 +33,7 @@ export const LimitSheet = ({ account, limits: { limits, remaining }, progress, v
       />
       <Button>Set</Button>
     </Form>
-    <p class="gap small" id="tier">
+    <p class="more small" id="tier">
       {`Tier ${account.tier}: ${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60; ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one. `}
       {account.rateLimitOverride === null ? "" : "The operator has set these limits for this account. "}
       {progress === null || progress.tier === 4 ? "" : nextTierText(progress)}

@@ -105,6 +105,9 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
 /** What the document says of an operation besides its parameters. */
 const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
   const { method, path, deprecated, scope } = docs.operation;
+  const others = docs.prices.flatMap((micros, variant) =>
+    docs.prices.indexOf(micros) === variant && variant > 0 ? [`${usd(micros)} ${variantWords[variant]}`] : [],
+  );
   return (
     <>
       <section aria-labelledby="about">
@@ -126,6 +129,7 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
             ],
           ]}
         />
+        {others.length === 0 ? null : <p class="small">Other prices: {others.join(", ")}.</p>}
       </section>
       {docs.sql === "" ? null : (
         <CodeBox
@@ -151,7 +155,7 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
 };
 
 /** When a request has a price, by its variant. */
-const variantWords = ["", "historical", "with dealer_id", "with dealer_id, historical", "with include"];
+const variantWords = ["", "historical", "with dealer_id", "with dealer_id and historical", "with include"];
 
 const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
   const [plain] = prices;
@@ -160,9 +164,6 @@ const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "doc
     <>
       {isOpen ? "nothing on this service, which has no accounts; else " : null}
       <b>{usd(plain)}</b> {unit === "" ? "a request" : unit}
-      {prices.map((micros, variant) =>
-        prices.indexOf(micros) === variant && variant > 0 ? ` · ${usd(micros)} ${variantWords[variant]}` : null,
-      )}
     </>
   );
 };

@@ -1,7 +1,7 @@
 /** The figures of the market: median prices, the facts side by side, what a model loses with age, and days on the lot. */
 import type { JSX } from "preact";
 import { Chart } from "../charts/chart.tsx";
-import type { ChartColor, Mark } from "../charts/marks.tsx";
+import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
@@ -32,9 +32,6 @@ export interface ShownMarket {
   /** The statement of the days, if columns express the filters. */
   readonly sql?: string | undefined;
 }
-
-/** The color of each search. */
-export const colors: readonly ChartColor[] = ["petrol", "coral"];
 
 interface DaysProps {
   readonly market: ShownMarket;

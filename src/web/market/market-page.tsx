@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { seriesColors as colors } from "../charts/marks.tsx";
 import { Button } from "../components/button.tsx";
 import { Chips, Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
@@ -18,7 +19,7 @@ import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
-import { colors, FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
+import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
   carsPath,
   type MarketDays,

@@ -99,18 +99,16 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
         />
         <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
       </div>
-      <div class="two">
-        <Sheet title="Last charges and credits">
-          <EntryTable entries={entries} keys={keys} today={today} />
-        </Sheet>
-        <TableSheet
-          title="Last changes"
-          of="Times are UTC."
-          rows={records}
-          columns={auditColumns}
-          empty="No change yet."
-        />
-      </div>
+      <Sheet title="Last charges and credits">
+        <EntryTable entries={entries} keys={keys} today={today} />
+      </Sheet>
+      <TableSheet
+        title="Last changes"
+        of="Times are UTC."
+        rows={records}
+        columns={auditColumns}
+        empty="No change yet."
+      />
     </>
   );
 };

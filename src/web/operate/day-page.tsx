@@ -141,7 +141,7 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
     />
     {feed.missing.length === 0 ? null : (
       <>
-        <h3 class="gap">Cars of the day before that are missing</h3>
+        <h3 class="more">Cars of the day before that are missing</h3>
         <ul class="cols">
           {feed.missing.map(({ id, vin }) => (
             <li key={id}>
