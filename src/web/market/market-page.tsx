@@ -50,6 +50,8 @@ export const marketPage =
     const days = await daysOf(services);
     const searches = await readSearches(requests, query, days);
     const isMap = query.get("view") === "map";
+    const counted = isMap ? await Promise.all(searches.map((search) => countStates(requests, search))) : [];
+    const maps = counted.filter((states) => states !== undefined);
     const shown = await loadMarket(visit, searches, days);
     return {
       title: searchTitle(searches),
@@ -60,7 +62,13 @@ export const marketPage =
           <Boxes searches={searches} query={query} />
           <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
-          {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
+          {isMap ? (
+            <div class={maps.length > 1 ? "two" : "stack"}>
+              {maps.map((counted, index) => (
+                <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
+              ))}
+            </div>
+          ) : null}
           {isMap || shown.trends.length === 0 ? null : <Charts market={shown} />}
         </>
       ),
@@ -218,24 +226,6 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
     </>
   );
 };
-
-const loadMaps = async (requests: PageRequests, searches: readonly MarketSearch[]) =>
-  (await Promise.all(searches.map((search) => countStates(requests, search)))).filter(
-    (counted) => counted !== undefined,
-  );
-
-interface MapsProps {
-  readonly states: Awaited<ReturnType<typeof loadMaps>>;
-  readonly query: URLSearchParams;
-}
-
-const Maps = ({ states, query }: MapsProps): JSX.Element => (
-  <div class={states.length > 1 ? "two" : "stack"}>
-    {states.map((counted, index) => (
-      <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
-    ))}
-  </div>
-);
 
 /** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
 export const marketFile =

@@ -129,53 +129,41 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
   }
   const sources = Object.entries(fetch.sources);
   const faulty = sources.filter(([, source]) => stateOf(source) !== "works").length;
-  const days: readonly (readonly [DayStatus, string])[] = [
-    ...fetch.waiting.map((day) => [day, "waits"] as const),
-    ...(fetch.completed === null ? [] : [[fetch.completed, "complete"] as const]),
+  const days = [
+    ...fetch.waiting.map((day) => `${dayText(day.day)} waits until ${timeText(day.deadline)}${missingIn(day)}.`),
+    ...(fetch.completed === null ? [] : [`${dayText(fetch.completed.day)} is complete${missingIn(fetch.completed)}.`]),
   ];
   const all = amountOf(sources.length, "source");
   return (
-    <>
-      <TableSheet
-        id="sources"
-        title={faulty === 0 ? `All ${all} work` : `${count(faulty)} of ${all} ${faulty === 1 ? "has" : "have"} faults`}
-        of={`Last fetch: ${timeText(fetch.at)}.`}
-        end={newFeed}
-        label="Sources"
-        rows={sources}
-        columns={[
-          { title: "Source", text: ([name]) => name },
-          { title: "State", text: ([, source]) => stateOf(source) },
-          { title: "Last success", text: ([, { succeededAt }]) => timeText(succeededAt) },
-          { title: "Files waiting", number: ([, { waiting }]) => waiting },
-          { title: "Reasons", text: ([, source]) => reasonsOf(source).join("; ") },
-        ]}
-      >
-        {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
-          <Note key={text} isAlert>
-            {text}
-          </Note>
-        ))}
-      </TableSheet>
-      <TableSheet
-        title="Days of deliveries"
-        rows={days}
-        columns={[
-          { title: "Day", text: ([{ day }]) => dayText(day) },
-          { title: "State", text: ([, state]) => state },
-          { title: "Deadline", text: ([{ deadline }]) => timeText(deadline) },
-          {
-            title: "Missing",
-            text: ([{ missing }]) =>
-              Object.entries(missing)
-                .map(([source, what]) => `${source}: ${what}`)
-                .join("; "),
-          },
-        ]}
-      />
-    </>
+    <TableSheet
+      id="sources"
+      title={faulty === 0 ? `All ${all} work` : `${count(faulty)} of ${all} ${faulty === 1 ? "has" : "have"} faults`}
+      of={[`Last fetch: ${timeText(fetch.at)}.`, ...days].join(" ")}
+      end={newFeed}
+      label="Sources"
+      rows={sources}
+      columns={[
+        { title: "Source", text: ([name]) => name },
+        { title: "State", text: ([, source]) => stateOf(source) },
+        { title: "Last success", text: ([, { succeededAt }]) => timeText(succeededAt) },
+        { title: "Files waiting", number: ([, { waiting }]) => waiting },
+        { title: "Reasons", text: ([, source]) => reasonsOf(source).join("; ") },
+      ]}
+    >
+      {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
+        <Note key={text} isAlert>
+          {text}
+        </Note>
+      ))}
+    </TableSheet>
   );
 };
+
+/** Says what a day lacks: `; missing acme: inventory.csv`. */
+const missingIn = ({ missing }: DayStatus): string =>
+  Object.entries(missing)
+    .map(([source, what]) => `; missing ${source}: ${what}`)
+    .join("");
 
 const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
   <div class={accounts.isOpen ? "stack" : "two"}>
