@@ -47,6 +47,7 @@ export const accountsPage =
         accounts: listed.total,
         low: inState("low_balance"),
         usedUp: inState("exhausted"),
+        isFound: listed.search !== "",
         href: `${path}?numbers=accounts.balance#accounts`,
       }),
       children: (

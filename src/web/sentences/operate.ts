@@ -323,12 +323,15 @@ export interface AccountCounts {
   /** With a balance below their threshold. */
   readonly low: number;
   readonly usedUp?: number;
+  /** Whether they are those that a search has found. */
+  readonly isFound?: boolean;
   readonly href?: string | undefined;
 }
 
 /** Returns the verdict of the accounts: `Five accounts. One is about to run dry.` */
-export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCounts): Judgement {
-  const counted = `${accounts === 0 ? "No account yet" : capital(thingsInWords(accounts, "account") ?? "")}.`;
+export function accountsVerdict({ accounts, low, usedUp = 0, isFound = false, href }: AccountCounts): Judgement {
+  const status = isFound ? " found" : accounts === 0 ? " yet" : "";
+  const counted = `${capital(thingsInWords(accounts, "account") ?? "")}${status}.`;
   const dry = `${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`;
   return judgement(
     joined([
