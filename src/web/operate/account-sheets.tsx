@@ -86,13 +86,16 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
           rows={credits.toReversed()}
           empty="None yet."
           columns={[
-            { title: "Time", text: (credit) => time(integerIn(credit, "at_ms")) },
-            { title: "Kind", text: ({ kind }) => String(kind).replaceAll("_", " ") },
-            { title: "Reference and note", text: ({ reference, note }) => plainWords(textOf(reference), textOf(note)) },
+            { title: "Time", value: (credit) => time(integerIn(credit, "at_ms")) },
+            { title: "Kind", value: ({ kind }) => String(kind).replaceAll("_", " ") },
+            {
+              title: "Reference and note",
+              value: ({ reference, note }) => plainWords(textOf(reference), textOf(note)),
+            },
             {
               title: "USD",
-              number: (credit) => integerIn(credit, "micros"),
-              format: (micros) => signedAmount(micros ?? 0),
+              value: (credit) => integerIn(credit, "micros"),
+              format: signedAmount,
             },
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}

@@ -8,12 +8,13 @@ import { type QualityStatus, qualityCsv, qualityReport } from "../../query/quali
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { Button } from "../components/button.tsx";
 import { Spec } from "../components/sheet.tsx";
+import type { TableColumn } from "../components/table.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
 import type { Download } from "../shell/csv-download.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { FeedLink, operatePage, operatePath, type SheetColumn, TableSheet } from "./operate-page.tsx";
+import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
 
 /** Rows of an issue, and checks, that are shown. */
 const issueRowsMax = 100;
@@ -55,8 +56,8 @@ export const dayPage =
               columns={[
                 ...rowOfFile,
                 { title: "Dealer", cell: (row) => dealerLink(textOrNullIn(row, "dealer_id"), day, nameOf) },
-                { title: "VIN", text: (row) => text(textOrNullIn(row, "vin")) },
-                { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
+                { title: "VIN", value: (row) => text(textOrNullIn(row, "vin")) },
+                { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
               ]}
             />
           )}
@@ -84,17 +85,17 @@ const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
     first="-rows"
     rows={issues}
     columns={[
-      { title: "Field", text: (issue) => issue.field },
-      { title: "Outcome", text: (issue) => issue.outcome },
+      { title: "Field", value: (issue) => issue.field },
+      { title: "Outcome", value: (issue) => issue.outcome },
       {
         title: "Reason",
-        text: (issue) => issue.reason,
+        value: (issue) => issue.reason,
         cell: ({ example: _, count: __, ...issue }) => (
           <a href={`${path}?${new URLSearchParams(issue)}#rows`}>{issue.reason}</a>
         ),
       },
       { title: "Example", cell: ({ example }) => shortened(text(example)) },
-      { title: "Rows", number: (issue) => issue.count },
+      { title: "Rows", value: (issue) => issue.count, format: count },
     ]}
   />
 );
@@ -102,9 +103,9 @@ const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
 const dealerLink = (id: string | null, day: string, nameOf: (dealer: string) => string) =>
   id === null || id === "" ? "unknown" : <FeedLink id={id} day={day} name={nameOf(id)} />;
 
-const rowOfFile: readonly SheetColumn<Row>[] = [
-  { title: "File", text: (row) => textIn(row, "file") },
-  { title: "Row", number: (row) => numberOrNull(row.row) },
+const rowOfFile: readonly TableColumn<Row>[] = [
+  { title: "File", value: (row) => textIn(row, "file") },
+  { title: "Row", value: (row) => numberOrNull(row.row), format: count },
 ];
 
 const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
@@ -122,9 +123,9 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
     empty="No row is refused."
     columns={[
       ...rowOfFile,
-      { title: "Field", text: (row) => textIn(row, "field") },
-      { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
-      { title: "Reason", text: (row) => textIn(row, "reason") },
+      { title: "Field", value: (row) => textIn(row, "field") },
+      { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
+      { title: "Reason", value: (row) => textIn(row, "reason") },
     ]}
   >
     <Spec
@@ -185,14 +186,15 @@ const Checks = ({ checks, day }: { readonly checks: readonly Row[]; readonly day
         title: "Dealer",
         cell: (row) => dealerLink(textIn(row, "dealer_id"), day, (id) => textOrNullIn(row, "dealer_name") ?? id),
       },
-      { title: "Status", text: (row) => textIn(row, "status") },
-      { title: "Check", text: (row) => textIn(row, "check") },
-      { title: "Field", text: (row) => textIn(row, "field") },
-      { title: "Count", number: ({ n }) => numberOrNull(n) },
-      { title: "Share", number: (row) => numberOrNull(row.share), format: shareText },
+      { title: "Status", value: (row) => textIn(row, "status") },
+      { title: "Check", value: (row) => textIn(row, "check") },
+      { title: "Field", value: (row) => textIn(row, "field") },
+      { title: "Count", value: ({ n }) => numberOrNull(n), format: count },
+      { title: "Share", value: (row) => numberOrNull(row.share), format: shareText },
       {
         title: "Usual",
-        number: ({ usual }) => numberOrNull(usual),
+        value: ({ usual }) => numberOrNull(usual),
+        isNumber: true,
         cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
       },
       { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },

@@ -190,12 +190,13 @@ const SilentDealers = ({ overview: { problems, days }, asOf, query }: ShownProps
       rows={silent}
       empty="Every dealer that is expected delivered."
       columns={[
-        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
         { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
-        { title: "Cars", number: ({ lastVins }) => lastVins },
+        { title: "Cars", value: ({ lastVins }) => lastVins, format: count },
         {
           title: "Silent",
-          number: ({ lastDay }) => -Date.parse(lastDay),
+          value: ({ lastDay }) => -Date.parse(lastDay),
+          isNumber: true,
           cell: ({ lastDay }) => silentSince(lastDay, asOf),
         },
       ]}
@@ -231,13 +232,13 @@ const RefusedRows = ({ overview: { problems }, query }: ShownProps): JSX.Element
       first="-refused"
       rows={feeds}
       columns={[
-        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
         {
           title: "File and first row",
           cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
         },
-        { title: "Cars", number: ({ vins }) => vins },
-        { title: "Refused", number: ({ refused }) => refused },
+        { title: "Cars", value: ({ vins }) => vins, format: count },
+        { title: "Refused", value: ({ refused }) => refused, format: count },
       ]}
     />
   );

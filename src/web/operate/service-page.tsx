@@ -65,10 +65,10 @@ export const servicePage =
               label="Versions"
               rows={versions}
               columns={[
-                { title: "Version", text: ({ version }) => version },
-                { title: "Published, UTC", text: ({ publishedAtMs }) => time(publishedAtMs) },
-                { title: "Files", number: ({ files }) => files },
-                { title: "Size", number: ({ bytes }) => bytes, cell: ({ bytes }) => size(bytes) },
+                { title: "Version", value: ({ version }) => version },
+                { title: "Published, UTC", value: ({ publishedAtMs }) => time(publishedAtMs) },
+                { title: "Files", value: ({ files }) => files, format: count },
+                { title: "Size", value: ({ bytes }) => bytes, format: size },
               ]}
             />
             <Values accuracy={accuracy} isWhole={!query.has("values")} />
@@ -143,11 +143,11 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
       label="Sources"
       rows={sources}
       columns={[
-        { title: "Source", text: ([name]) => name },
-        { title: "State", text: ([, source]) => stateOf(source) },
-        { title: "Last success", text: ([, { succeededAt }]) => timeText(succeededAt) },
-        { title: "Files waiting", number: ([, { waiting }]) => waiting },
-        { title: "Reasons", text: ([, source]) => reasonsOf(source).join("; ") },
+        { title: "Source", value: ([name]) => name },
+        { title: "State", value: ([, source]) => stateOf(source) },
+        { title: "Last success", value: ([, { succeededAt }]) => timeText(succeededAt) },
+        { title: "Files waiting", value: ([, { waiting }]) => waiting, format: count },
+        { title: "Reasons", value: ([, source]) => reasonsOf(source).join("; ") },
       ]}
     >
       {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
@@ -177,7 +177,7 @@ const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Elem
           title: "Account",
           cell: ({ account }) => (account === "" ? "the service" : <AccountLink id={account} />),
         },
-        { title: "Running for, ms", number: ({ ms }) => ms },
+        { title: "Running for, ms", value: ({ ms }) => ms, format: count },
       ]}
     />
     {accounts.isOpen ? null : (
@@ -188,8 +188,8 @@ const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Elem
         empty="No account is refused requests."
         columns={[
           { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-          { title: "Refused requests", number: ({ refusals }) => refusals },
-          { title: "Last one", number: ({ agoMs }) => agoMs, cell: ({ agoMs }) => `${age(agoMs)} ago` },
+          { title: "Refused requests", value: ({ refusals }) => refusals, format: count },
+          { title: "Last one", value: ({ agoMs }) => agoMs, format: (ms) => `${age(ms)} ago` },
         ]}
       />
     )}
@@ -208,6 +208,8 @@ interface ValuesProps {
   readonly isWhole: boolean;
 }
 
+const shareText = (part: number): string => share(part, 1);
+
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
 const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
   <TableSheet
@@ -219,15 +221,15 @@ const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
     columns={[
       {
         title: "Cars",
-        text: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
+        value: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
       },
-      { title: "Group", text: groupOf },
-      { title: "Listings", number: ({ listings }) => Number(listings) },
-      { title: "Median error", number: ({ error }) => Number(error), cell: ({ error }) => share(Number(error), 1) },
+      { title: "Group", value: groupOf },
+      { title: "Listings", value: ({ listings }) => Number(listings), format: count },
+      { title: "Median error", value: ({ error }) => Number(error), format: shareText },
       {
         title: "In the interval",
-        number: ({ inside }) => Number(inside),
-        cell: ({ inside }) => share(Number(inside), 1),
+        value: ({ inside }) => Number(inside),
+        format: shareText,
       },
     ]}
   />
@@ -246,8 +248,8 @@ const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview
     rows={reviews}
     columns={[
       { title: "Account", cell: ({ accountId, email }) => <AccountLink id={accountId} text={email} /> },
-      { title: "Queued", text: ({ day }) => dayText(day) },
-      { title: "Promotion", text: ({ from, to }) => `tier ${from} to tier ${to}` },
+      { title: "Queued", value: ({ day }) => dayText(day) },
+      { title: "Promotion", value: ({ from, to }) => `tier ${from} to tier ${to}` },
       {
         title: "Decision",
         cell: ({ accountId }) => (
