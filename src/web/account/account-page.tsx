@@ -64,6 +64,7 @@ async function pageOfAccount(
   const { administration } = services.accounts;
   const created = takeCreatedKey(context);
   const today = dayOf(administration.nowMs);
+  const limits = services.accounts.limits(visitor.identity);
   const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
     administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
     administration.call("listKeys", { accountId }),
@@ -103,12 +104,7 @@ async function pageOfAccount(
             <NewKeyForm visitor={visitor} />
           </KeysSheet>
           <div class="stack">
-            <LimitSheet
-              account={account}
-              limits={services.accounts.limits(visitor.identity)}
-              progress={progress}
-              visitor={visitor}
-            />
+            <LimitSheet account={account} limits={limits} progress={progress} visitor={visitor} />
             {sheets.saved}
           </div>
         </div>

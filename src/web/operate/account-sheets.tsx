@@ -27,7 +27,7 @@ const path = "/operate/accounts";
 const shownEntries = 10;
 
 /** An account with all that its sheets show. */
-export interface OpenedAccount {
+interface OpenedAccount {
   readonly account: Account;
   readonly progress: TierProgress | null;
   /** As `listEntries` returns them. */
@@ -191,7 +191,7 @@ interface ChangeFormsProps {
   readonly children: ComponentChildren;
 }
 
-export const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
+const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
   <Sheet id="changes" title="Change it">
     <div class="changes">
       {[...formChanges].map(([path, { fields, form }]) => {

@@ -92,7 +92,7 @@ function moveClause(side: MarketSide, period: MarketPeriod | undefined): Sentenc
   const subject = `${capital(`${of}${side.name}`)} prices`;
   const when = period === undefined ? "" : ` in ${things(periodDays(period), "day")}`;
   const href = side.hrefs?.change;
-  // As it is shown, with one decimal in percent.
+  // Percentages are shown with one decimal.
   const shown = Math.abs(Math.round(change * 1000) / 1000);
   if (shown > 0 && shown < heldShare) return clause`${subject} held${when}: ${neutral(signedPercent(change), href)}.`;
   const moved = shown === 0 ? "did not move" : `${change < 0 ? "fell" : "rose"} ${inPercent(change)}`;
