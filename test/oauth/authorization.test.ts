@@ -69,7 +69,7 @@ describe("authorization requests", () => {
       const response = await new OAuthClient(service).request({ clientId, parameters });
       const page = await response.text();
       assert.deepEqual([response.status, response.headers.get("Location")], [400, null], JSON.stringify(parameters));
-      assert.match(page, /<h1>The agent cannot be connected/);
+      assert.match(page, /<h1>The agent cannot be connected<\/h1><p>[^<]+\. Start again from the agent\./);
       assert.match(page, message);
       assert.ok(!page.includes(redirectUri), "no link to the client");
     }

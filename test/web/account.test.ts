@@ -128,13 +128,9 @@ test("every charge is listed with its key, in pages, by kind, and as CSV", async
   const next = (await open(older.split("#")[0] ?? "", cookie)).page;
   assert.equal(next.querySelectorAll("#charges tbody tr").length, 4, "3 searches and a credit");
   assert.match(textOf(next, "#charges tbody tr:last-child"), /Paid.*\+\$1,000\.00$/);
-  const some = (await open("/account?what=listing_export", cookie)).page;
-  assert.equal(some.querySelectorAll("#charges tbody tr").length, 1);
-  const path = some.querySelector("#charges .head a")?.getAttribute("href") ?? "";
+  const path = page.querySelector("#charges .head a")?.getAttribute("href") ?? "";
   const csv = (await open(path, cookie)).html;
   assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n[^,]*,an-export,charge,-0\.03,/);
-  assert.equal(csv.split("\r\n").length, 3);
-  assert.equal((await open("/account?what=__proto__", cookie)).response.status, 400);
 });
 
 test("a search is saved by its words or its filters, shown in words, and deleted", async () => {
@@ -208,7 +204,7 @@ test("a new account is welcomed with three first steps, and one without credit s
 test("former addresses of the account lead to its page, with what they named", async () => {
   for (const [from, to] of [
     ["/dashboard", "/account"],
-    ["/dashboard/ledger?what=credits", "/account?what=credits#charges"],
+    ["/dashboard/ledger", "/account#charges"],
     ["/dashboard/ledger.csv", "/account/charges.csv"],
     ["/dashboard/searches?query=make%3DFord", "/account?query=make%3DFord#save"],
     ["/dashboard/settings", "/account#password"],

@@ -260,6 +260,12 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   const other = textOf(await (await send("/sql", "/sql", { statement, run, column: "top_price" })).text());
   assert.match(other, /top_price, by <i>make\. Choose another: cars/);
   assert.equal(await balance(), charged, "another chart of a result is not charged again");
+  const days = ["17", "18"].flatMap((day, index) => [
+    `('2026-11-${day}', 'a', ${index})`,
+    `('2026-11-${day}', 'b', 9)`,
+  ]);
+  const trend = { statement: `SELECT * FROM (VALUES ${days.join()}) AS t(day, model, price)` };
+  assert.match(await (await send("/sql", "/sql", trend)).text(), /stroke="var\(--coral\)".*>b<\/text>/s, "a line each");
   const file = await send("/sql/file", "/sql", { statement, format: "csv" });
   assert.match(file.headers.get("Content-Type") ?? "", /^text\/csv/);
   assert.equal((await file.text()).trim().split("\n").length, 4);

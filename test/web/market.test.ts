@@ -95,7 +95,7 @@ test("the boxes take words, one box takes both searches, and filters of the addr
   assert.match(filtered, /Market · used and certified · CA/);
   const mixed = await htmlOf(`/market?${new URLSearchParams({ show: `${one.make} ${one.model}` })}`);
   assert.match(mixed, /used and new/);
-  const states = await htmlOf(`/market?${filtersOf(one)}&beside=${encodeURIComponent(`${filtersOf(one)}&state=CA`)}`);
+  const states = await htmlOf(`/market?${new URLSearchParams({ show: words(one), against: `${words(one)} in CA` })}`);
   assert.ok(plain(states).includes(`${one.model} (CA)`));
 });
 

@@ -1,25 +1,15 @@
 /** Pages of an account's entries, charges included, newest first. */
-import { dayStartMs, plusDays } from "../../base/day.ts";
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
-/** The entries that a list has: all unless it says otherwise. */
-export interface EntryFilter {
-  /** Entries of a key are its charges. */
-  readonly keyId?: string | undefined;
-  /** The usage class of charges, or `credits` for all other entries. */
-  readonly what?: string | undefined;
-  /** UTC days, both ends included. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** The entries of an account below `before`; null for the newest. */
-export interface EntryPage extends EntryFilter {
+export interface EntryPage {
   readonly accountId: string;
   readonly before: number | null;
   readonly limit: number;
+  /** Whether charges are among them; by default, they are. */
+  readonly hasCharges?: boolean;
 }
 
 export interface LedgerEntry {
@@ -39,14 +29,11 @@ export interface LedgerEntry {
 
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
 export async function listEntryPage(database: SqlDatabase, page: EntryPage): Promise<readonly LedgerEntry[]> {
-  const { keyId, what, limit } = page;
+  const { accountId, limit, hasCharges = true } = page;
   const end = page.before ?? Number.MAX_SAFE_INTEGER;
-  const hasOthers = keyId === undefined && (what === undefined || what === "credits");
-  const others = !hasOthers
-    ? []
-    : await database.all(sql`
-        ${selectEntries(page)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
-  const charges = what === "credits" ? [] : await listCharges(database, page, end);
+  const others = await database.all(sql`
+    ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
+  const charges = hasCharges ? await listCharges(database, page, end) : [];
   return [...others, ...charges]
     .map(entryFromRow)
     .sort((a, b) => b.entry - a.entry)
@@ -54,13 +41,14 @@ export async function listEntryPage(database: SqlDatabase, page: EntryPage): Pro
 }
 
 /** Returns the last charges of an account below an entry, day by day. */
-async function listCharges(database: SqlDatabase, page: EntryPage, before: number): Promise<readonly Row[]> {
-  const { accountId, limit, keyId, what, from = "", to = "9999" } = page;
-  const ofClass = what === undefined ? sql`` : sql`AND usage_class = ${what}`;
-  const ofKey = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`;
+async function listCharges(
+  database: SqlDatabase,
+  { accountId, limit }: EntryPage,
+  before: number,
+): Promise<readonly Row[]> {
   const days = await database.all(sql`
     SELECT   min(first_entry) AS first_entry, max(last_entry) AS last_entry
-    FROM     usage_days WHERE account_id = ${accountId} AND day BETWEEN ${from} AND ${to} ${ofClass} GROUP BY day
+    FROM     usage_days WHERE account_id = ${accountId} GROUP BY day
     HAVING   min(first_entry) < ${before} ORDER BY last_entry DESC`);
   const charges: Row[] = [];
   let end = before;
@@ -71,7 +59,7 @@ async function listCharges(database: SqlDatabase, page: EntryPage, before: numbe
     if (charges.length === limit) break;
     charges.push(
       ...(await database.all(sql`
-        ${selectEntries(page)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next} ${ofClass} ${ofKey}
+        ${selectEntries(accountId)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next}
         ORDER BY entry DESC LIMIT ${limit - charges.length}`)),
     );
     end = Math.min(end, first);
@@ -79,11 +67,9 @@ async function listCharges(database: SqlDatabase, page: EntryPage, before: numbe
   return charges;
 }
 
-const selectEntries = ({ accountId, from, to }: EntryPage): Sql => sql`
+const selectEntries = (accountId: string): Sql => sql`
   SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, entries.micros / -prices.micros AS units, reference, note
-  FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}
-  ${from === undefined ? sql`` : sql`AND at_ms >= ${dayStartMs(from)}`}
-  ${to === undefined ? sql`` : sql`AND at_ms < ${dayStartMs(plusDays(to, 1))}`}`;
+  FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}`;
 
 const entryFromRow = (row: Row): LedgerEntry => ({
   entry: integerIn(row, "entry"),

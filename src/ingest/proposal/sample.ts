@@ -175,7 +175,7 @@ function firstListings(session: Session, spellings: Spellings): Promise<readonly
   const photos = sql`coalesce(len(photo_urls), 0)::INTEGER AS photos`;
   return session.rows(sql`
     SELECT inventory.*, dealers.name AS dealer_name, dealers.city AS dealer_city, dealers.state AS dealer_state
-    FROM (SELECT "row", dealer_id, ${join([...spelled(listedFields, spellings), photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
+    FROM (SELECT "row"::INTEGER AS "row", dealer_id, ${join([...spelled(listedFields, spellings), photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
     LEFT JOIN parsed_dealers AS dealers USING (dealer_id) ORDER BY "row"`);
 }
 

@@ -16,7 +16,7 @@ import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.
 import { Verdict } from "../shell/verdict.tsx";
 import { chargesSheet, creditsOf } from "./charges.tsx";
 import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
-import { LimitSheet, TierSheet } from "./limits.tsx";
+import { LimitSheet } from "./limits.tsx";
 import { mayChooseFirst, PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
 
@@ -54,17 +54,17 @@ export const ownAccountPage =
     };
   };
 
-interface Sheets {
-  readonly note: ComponentChildren;
-  readonly saved: JSX.Element;
-}
-
-async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: Sheets): Promise<PageContent> {
+async function pageOfAccount(
+  services: SiteServices,
+  visit: PageVisit,
+  sheets: { readonly note: ComponentChildren; readonly saved: JSX.Element },
+): Promise<PageContent> {
   const { context, visitor, query } = visit;
   const { accountId } = visitor.identity.key;
   const { administration } = services.accounts;
   const created = takeCreatedKey(context);
   const today = dayOf(administration.nowMs);
+  const limits = services.accounts.limits(visitor.identity);
   const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
     administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
     administration.call("listKeys", { accountId }),
@@ -104,15 +104,12 @@ async function pageOfAccount(services: SiteServices, visit: PageVisit, sheets: S
             <NewKeyForm visitor={visitor} />
           </KeysSheet>
           <div class="stack">
-            <LimitSheet account={account} visitor={visitor} />
+            <LimitSheet account={account} limits={limits} progress={progress} visitor={visitor} />
             {sheets.saved}
           </div>
         </div>
         {await chargesSheet(services, accountId, keys, query)}
-        <div class="two">
-          <PasswordSheet visitor={visitor} isFirst={isFirst} />
-          <TierSheet account={account} limits={services.accounts.limits(visitor.identity)} progress={progress} />
-        </div>
+        <PasswordSheet visitor={visitor} isFirst={isFirst} />
       </>
     ),
   };

@@ -1,16 +1,12 @@
-/** Every charge and credit of an account: newest first, by key, kind and days, in pages and as CSV. */
+/** Every charge and credit of an account: newest first, in pages and as CSV. */
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { EntryFilter, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
-import { isDay } from "../../base/day.ts";
-import { refuse } from "../../contract/errors.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Button } from "../components/button.tsx";
-import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
@@ -48,8 +44,6 @@ const purposes: Readonly<Record<UsageClass, string>> = {
   listing_export_enriched: "Export with price history or options",
   sql_statement: "SQL",
 };
-
-const kindsOfEntries: readonly string[] = ["credits", ...Object.keys(purposes)];
 
 /** Returns what entries of a usage class, or of another kind, are for: `Listing search`, `Paid`. */
 export const purposeOf = (kind: string): string =>
@@ -101,29 +95,12 @@ export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Eleme
 
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
-  const page = { accountId, before: null, limit: creditsMax, what: "credits" };
+  const page = { accountId, before: null, limit: creditsMax, hasCharges: false };
   const credits = await administration.call("listEntryPage", page);
   return credits.reduce((sum, { micros }) => sum + micros, 0);
 }
 
-const filterFields = ["what", "key", "from", "to"] as const;
-
-/** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
-function filterOf(query: URLSearchParams): EntryFilter {
-  const [what, keyId, from, to] = filterFields.map((name) => query.get(name)?.trim() || undefined);
-  const isKind = (text: string): boolean => kindsOfEntries.includes(text);
-  const day = [isDay, "a day such as 2026-11-19"] as const;
-  for (const [parameter, value, [isValid, allowed]] of [
-    ["what", what, [isKind, kindsOfEntries.join(", ")]],
-    ["from", from, day],
-    ["to", to, day],
-  ] as const)
-    if (value !== undefined && !isValid(value))
-      throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
-  return { what, keyId, from, to };
-}
-
-/** Returns the sheet of a page of charges and credits, which the address of the account's page filters. */
+/** Returns the sheet of a page of charges and credits, which begins where the address of the account's page says. */
 export async function chargesSheet(
   { accounts: { administration } }: SiteServices,
   accountId: string,
@@ -131,63 +108,28 @@ export async function chargesSheet(
   query: URLSearchParams,
 ): Promise<JSX.Element> {
   const before = beforeIn(query);
-  const filter = filterOf(query);
-  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1, ...filter });
+  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
   const entries = found.slice(0, pageEntries);
   const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
-  const chosen = new URLSearchParams(
-    filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
-  );
   return (
     <Sheet
       id="charges"
-      title={chosen.size === 0 ? "Every charge" : "Some charges"}
-      end={<a href={`/account/charges.csv${chosen.size === 0 ? "" : `?${chosen}`}`}>CSV</a>}
+      title="Every charge"
+      end={<a href="/account/charges.csv">CSV</a>}
+      tools={<CursorPages path="/account" id="charges" before={before} last={last} />}
     >
       <EntryTable entries={entries} keys={keys} today={dayOf(administration.nowMs)} />
-      <div class="tools">
-        <CursorPages path="/account" query={chosen} id="charges" before={before} last={last} />
-        <details open={chosen.size > 0}>
-          <summary>Filter</summary>
-          <Filters keys={keys} filter={filter} />
-        </details>
-      </div>
     </Sheet>
   );
 }
 
-const all = ["", "All"] as const;
-
-const Filters = ({ keys, filter }: { readonly keys: readonly UsedKey[]; readonly filter: EntryFilter }) => (
-  <form class="line" action="/account#charges" method="get">
-    <Select
-      label="What"
-      name="what"
-      value={filter.what}
-      options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
-    />
-    <Select
-      label="Key"
-      name="key"
-      value={filter.keyId}
-      options={[all, ...keys.map((key) => [key.keyId, nameOf(key)] as const)]}
-    />
-    <Field label="From day, UTC" type="date" name="from" value={filter.from} />
-    <Field label="To day" type="date" name="to" value={filter.to} />
-    <Button>Filter</Button>
-    <Button href="/account#charges" look="quiet">
-      All charges
-    </Button>
-  </form>
-);
-
-/** Returns the entries of the visitor's account that the page with the same query has, as CSV. */
+/** Returns the entries of the visitor's account as CSV. */
 export const chargesCsv =
   ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor, query }: Download) => {
-    const list = { accountId: visitor.identity.key.accountId, ...filterOf(query) };
+  async ({ visitor }: Download) => {
+    const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
-      administration.call("listEntryPage", { ...list, before: after?.entry ?? null, limit });
+      administration.call("listEntryPage", { accountId, before: after?.entry ?? null, limit });
     return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
   };
 

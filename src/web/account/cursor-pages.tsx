@@ -9,8 +9,6 @@ export function beforeIn(query: URLSearchParams): number | null {
 
 interface CursorPagesProps {
   readonly path: string;
-  /** The parameters that all pages have. */
-  readonly query?: URLSearchParams;
   /** Where the rows begin on the page. */
   readonly id: string;
   readonly before: number | null;
@@ -19,13 +17,10 @@ interface CursorPagesProps {
 }
 
 /** Links to the newest and the older rows; nothing on the only page. */
-export const CursorPages = ({ path, query, id, before, last }: CursorPagesProps): JSX.Element | null => {
-  const older = new URLSearchParams(query);
-  older.set("before", String(last));
-  return before === null && last === undefined ? null : (
+export const CursorPages = ({ path, id, before, last }: CursorPagesProps): JSX.Element | null =>
+  before === null && last === undefined ? null : (
     <nav class="line" aria-label={`Pages of ${id}`}>
-      {before === null ? null : <a href={`${path}?${query ?? ""}#${id}`}>Newest</a>}
-      {last === undefined ? null : <a href={`${path}?${older}#${id}`}>Older</a>}
+      {before === null ? null : <a href={`${path}#${id}`}>Newest</a>}
+      {last === undefined ? null : <a href={`${path}?before=${last}#${id}`}>Older</a>}
     </nav>
   );
-};

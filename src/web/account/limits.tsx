@@ -16,21 +16,28 @@ import type { Visitor } from "../shell/visitor.ts";
 
 interface LimitProps {
   readonly account: Account;
+  readonly limits: { readonly limits: RateLimits; readonly remaining: RateLimits };
+  readonly progress: TierProgress | null;
   readonly visitor: Visitor;
 }
 
-export const LimitSheet = ({ account: { capMicros }, visitor }: LimitProps): JSX.Element => (
+export const LimitSheet = ({ account, limits: { limits, remaining }, progress, visitor }: LimitProps): JSX.Element => (
   <Sheet id="cap" title="Monthly limit" of="Beyond it requests are refused, not charged.">
     <Form visitor={visitor} action="/account/cap" class="line grow">
       <Field
         label="Dollars a month"
         name="cap"
         inputMode="decimal"
-        value={capMicros === null ? "" : String(capMicros / 1_000_000)}
+        value={account.capMicros === null ? "" : String(account.capMicros / 1_000_000)}
         placeholder="none"
       />
       <Button>Set</Button>
     </Form>
+    <p class="more small" id="tier">
+      {`Tier ${account.tier}: ${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60; ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one. `}
+      {account.rateLimitOverride === null ? "" : "The operator has set these limits for this account. "}
+      {progress === null || progress.tier === 4 ? "" : nextTierText(progress)}
+    </p>
   </Sheet>
 );
 
@@ -51,25 +58,6 @@ function capOf(text: string): number | null {
     `Invalid monthly limit "${text.slice(0, 40)}": expected an amount in USD such as 25 or 0.50, or nothing.`,
   );
 }
-
-interface TierProps {
-  readonly account: Account;
-  readonly limits: { readonly limits: RateLimits; readonly remaining: RateLimits };
-  readonly progress: TierProgress | null;
-}
-
-export const TierSheet = ({ account, limits: { limits, remaining }, progress }: TierProps): JSX.Element => (
-  <Sheet
-    id="tier"
-    title={`Tier ${account.tier}`}
-    of={account.rateLimitOverride === null ? undefined : "The operator has set other limits for this account."}
-  >
-    <p>
-      {`${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60: ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one request, however many it sends.`}
-    </p>
-    {progress === null || progress.tier === 4 ? null : <p class="gap">{nextTierText(progress)}</p>}
-  </Sheet>
-);
 
 /** Says what the next tier has, and what is missing for it. */
 function nextTierText({ tier, isQueued, missing }: TierProgress): string {

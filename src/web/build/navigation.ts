@@ -91,7 +91,7 @@ const groupedGuides = {
 const guidesNamed = (names: string): readonly DocsLink[] =>
   names.split(" ").flatMap((name) => guides.filter((guide) => guide.name === name));
 
-const isGrouped = (name: string): boolean => Object.values(groupedGuides).join(" ").split(" ").includes(name);
+const grouped = Object.values(groupedGuides).join(" ").split(" ");
 
 export const guideGroups: readonly DocsGroup[] = [
   { title: "Start", links: guidesNamed(groupedGuides.start) },
@@ -107,5 +107,5 @@ export const guideGroups: readonly DocsGroup[] = [
   },
   { title: "Use", links: guidesNamed(groupedGuides.use) },
   { title: "Operate", links: guidesNamed(groupedGuides.operate) },
-  { title: "More", links: guides.filter(({ name }) => !isGrouped(name)) },
+  { title: "More", links: guides.filter(({ name }) => !grouped.includes(name)) },
 ];

@@ -2,22 +2,20 @@
 import type { JSX } from "preact";
 import { tierLimits } from "../../accounts/policy/tiers.ts";
 import { resolve } from "../../contract/document.ts";
-import { type ErrorCode, errors } from "../../contract/errors.ts";
 import type { ResponseObject } from "../../contract/operations.ts";
 import { CodeBox } from "../components/code-box.tsx";
 import { Spec } from "../components/sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
+import { AnswerFields } from "./answer-fields.tsx";
 import { buildPage } from "./build-page.tsx";
 import { Prose } from "./markdown.tsx";
-import { conventionsPath, groupOfTag } from "./navigation.ts";
+import { conventionsPath, errorsPath, groupOfTag } from "./navigation.ts";
 import { type OperationDocs, type OperationValues, priceOf } from "./operation-docs.ts";
 import { ParameterForm } from "./parameter-form.tsx";
-import { ErrorTable } from "./reference-pages.tsx";
 import { AnswerBox, SampleBox } from "./sample-box.tsx";
 import type { SampleKey } from "./samples.ts";
-import { SchemaTree } from "./schema-tree.tsx";
 import type { SentAnswer } from "./send.ts";
 
 interface OperationPageProps {
@@ -107,7 +105,9 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
 /** What the document says of an operation besides its parameters. */
 const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
   const { method, path, deprecated, scope } = docs.operation;
-  const common = docs.errors.filter(isCommon);
+  const others = docs.prices.flatMap((micros, variant) =>
+    docs.prices.indexOf(micros) === variant && variant > 0 ? [`${usd(micros)} ${variantWords[variant]}`] : [],
+  );
   return (
     <>
       <section aria-labelledby="about">
@@ -129,6 +129,7 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
             ],
           ]}
         />
+        {others.length === 0 ? null : <p class="small">Other prices: {others.join(", ")}.</p>}
       </section>
       {docs.sql === "" ? null : (
         <CodeBox
@@ -141,18 +142,20 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
       <Responses docs={docs} />
       <section aria-labelledby="errors">
         <h2 id="errors">Errors</h2>
-        <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
-        <details class="more">
-          <summary>{common.length} more, which all operations have</summary>
-          <ErrorTable codes={common} />
-        </details>
+        <p class="values">
+          {docs.errors.map((code) => (
+            <a key={code} href={`${errorsPath}#${code}`}>
+              <code>{code}</code>
+            </a>
+          ))}
+        </p>
       </section>
     </>
   );
 };
 
 /** When a request has a price, by its variant. */
-const variantWords = ["", "historical", "with dealer_id", "with dealer_id, historical", "with include"];
+const variantWords = ["", "historical", "with dealer_id", "with dealer_id and historical", "with include"];
 
 const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
   const [plain] = prices;
@@ -161,17 +164,11 @@ const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "doc
     <>
       {isOpen ? "nothing on this service, which has no accounts; else " : null}
       <b>{usd(plain)}</b> {unit === "" ? "a request" : unit}
-      {prices.map((micros, variant) =>
-        prices.indexOf(micros) === variant && variant > 0 ? ` · ${usd(micros)} ${variantWords[variant]}` : null,
-      )}
     </>
   );
 };
 
-/** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
-const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
-
-/** The answers that are no errors, each with its schema as a tree and its formats. */
+/** The answers that are no errors, each with its fields and its formats. */
 const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (
   <section aria-labelledby="responses">
     <h2 id="responses">What it answers</h2>
@@ -187,7 +184,7 @@ const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): J
               <code>{status}</code>
             </h3>
             <Prose text={description} />
-            {json?.schema === undefined ? null : <SchemaTree schema={json.schema} />}
+            {json?.schema === undefined ? null : <AnswerFields schema={json.schema} />}
             {types === "" ? null : (
               <p class="small">
                 Also as <code>{types}</code>: <a href={`${conventionsPath}#formats`}>formats</a>.

@@ -153,27 +153,33 @@ const ParameterField = ({ parameter, value }: { readonly parameter: DocumentedPa
 /** A description of at most this many characters is shown whole. */
 const shortTextMax = 110;
 
-/** A description: its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
-const Description = ({
-  text = "",
-  values,
-}: {
+interface DescriptionProps {
   readonly text?: string | undefined;
   readonly values: readonly unknown[];
-}) => {
+}
+
+/** A description: its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
   const first = text.length <= shortTextMax ? text : (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text);
   const rest = text.slice(first.length).trim();
-  const shown = values.map((value) => <code key={String(value)}>{String(value)}</code>);
   const hasMany = values.length > listedValuesMax;
+  const list =
+    values.length === 0 ? null : (
+      <p class="values">
+        {values.map((value) => (
+          <code key={String(value)}>{String(value)}</code>
+        ))}
+      </p>
+    );
   return (
     <>
       <Prose text={first} />
-      {hasMany || values.length === 0 ? null : <p class="values">{shown}</p>}
+      {hasMany ? null : list}
       {rest === "" && !hasMany ? null : (
         <details>
           <summary>{hasMany ? `${values.length} values` : "More"}</summary>
           {rest === "" ? null : <Prose text={rest} />}
-          {hasMany ? <p class="values">{shown}</p> : null}
+          {hasMany ? list : null}
         </details>
       )}
     </>

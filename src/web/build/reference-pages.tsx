@@ -1,7 +1,7 @@
-/** The pages about all operations: the start, the conventions of the document, and the errors, whose table pages of operations have too. */
+/** The pages about all operations: the start, the conventions of the document, and the errors. */
 import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
-import { type ErrorCode, errors } from "../../contract/errors.ts";
+import { errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { usd } from "../shell/format.ts";
@@ -51,7 +51,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
 
 const operationColumns = [
   {
-    title: "operation",
+    title: "Operation",
     cell: ({ path, title, operation }: OperationDocs) => (
       <>
         <a href={path}>{title}</a> <code class="mute">{`${operation.method.toUpperCase()} ${operation.path}`}</code>
@@ -59,7 +59,7 @@ const operationColumns = [
     ),
   },
   {
-    title: "price",
+    title: "Price",
     isNumber: true,
     cell: ({ prices: [micros] }: OperationDocs) => (micros === undefined ? "free" : usd(micros)),
   },
@@ -70,35 +70,9 @@ export const ConventionsPage = (): JSX.Element => (
 );
 
 export const ErrorsPage = (): JSX.Element => (
-  <ErrorTable
-    codes={errorCodes}
-    more={(code) => (
-      <details class="more">
-        <summary>{`${errors[code][1]}: where it can happen`}</summary>
-        <ul class="cols">
-          {operationDocs
-            .filter((docs) => docs.errors.includes(code))
-            .map(({ path, title }) => (
-              <li key={path}>
-                <a href={path}>{title}</a>
-              </li>
-            ))}
-        </ul>
-      </details>
-    )}
-  />
-);
-
-interface ErrorTableProps {
-  readonly codes: readonly ErrorCode[];
-  /** Returns what stands under the message of an error, which the rows have anchors for. */
-  readonly more?: (code: ErrorCode) => JSX.Element;
-}
-
-export const ErrorTable = ({ codes, more }: ErrorTableProps): JSX.Element => (
   <dl class="terms">
-    {codes.map((code) => (
-      <div key={code} id={more === undefined ? undefined : code}>
+    {errorCodes.map((code) => (
+      <div key={code} id={code}>
         <dt>
           <span class="num">{errors[code][0]}</span>{" "}
           <a href={`${errorsPath}#${code}`}>
@@ -109,7 +83,18 @@ export const ErrorTable = ({ codes, more }: ErrorTableProps): JSX.Element => (
           {errorMessage(code)
             .split(/\{(\w+)\}/)
             .map((part, index) => (index % 2 === 0 ? part : <i key={part}>{part}</i>))}
-          {more?.(code)}
+          <details class="more">
+            <summary>{`${errors[code][1]}: where it can happen`}</summary>
+            <ul class="cols">
+              {operationDocs
+                .filter((docs) => docs.errors.includes(code))
+                .map(({ path, title }) => (
+                  <li key={path}>
+                    <a href={path}>{title}</a>
+                  </li>
+                ))}
+            </ul>
+          </details>
         </dd>
       </div>
     ))}

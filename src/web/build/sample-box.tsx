@@ -84,7 +84,7 @@ export const AnswerBox = ({ docs, answer }: AnswerBoxProps): JSX.Element | null 
   const title = (
     <Status status={status}>
       {rows === undefined ? "" : `${amountOf(rows, nouns.get(docs.tag) ?? "row")} · `}
-      {micros === undefined ? "not charged" : usd(micros)}
+      {micros === undefined ? "not charged" : usd(micros)}{" "}
       {code === undefined ? null : <a href={`/docs/errors#${code}`}>{code}</a>}
     </Status>
   );

@@ -14,7 +14,7 @@ import type { PageContent } from "../shell/document.tsx";
 import { count, usd } from "../shell/format.ts";
 import { Form, type SentFile, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
-import { Kicker } from "../shell/verdict.tsx";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { operationDocs } from "./operation-docs.ts";
 import { keyVariable, requestSamples } from "./samples.ts";
@@ -97,20 +97,15 @@ async function sqlPage(props: SqlPageProps): Promise<PageContent> {
     day: day.as_of,
     ...(result?.micros === undefined ? {} : { micros: result.micros }),
     top: (
-      <section class="verdict">
-        <div class="frame">
-          <p class="kicker">
-            <Kicker above={[["/docs", "Build"]]} here="SQL" />
-          </p>
-          <div>
-            <h1>Ask the market in SQL</h1>
-            <p class="lede">
-              Read-only, over the newest day and all days before.
-              {seconds === 0 ? "" : ` A query may take ${seconds} seconds.${price}`}
-            </p>
-          </div>
-        </div>
-      </section>
+      <Verdict
+        kicker={<Kicker above={[["/docs", "Build"]]} here="SQL" />}
+        judgement={{
+          sentence: ["Ask the market in SQL"],
+          context: [
+            `Read-only, over the newest day and all days before.${seconds === 0 ? "" : ` A query may take ${seconds} seconds.${price}`}`,
+          ],
+        }}
+      />
     ),
     body: (
       <div class="docs two-cols sql">

@@ -4,10 +4,11 @@ import { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { isObject } from "../../base/json.ts";
 import { Chart } from "../charts/chart.tsx";
+import { seriesColors } from "../charts/marks.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { DataTable, sortedRows } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
 import { amountOf, dollars } from "../shell/format.ts";
 
@@ -78,25 +79,32 @@ interface ChartedResult {
   readonly label: string;
   readonly column: string;
   readonly others: readonly string[];
-  readonly points: readonly { readonly label: string; readonly value: number }[];
+  readonly points: readonly { readonly label: string; readonly series: string; readonly value: number }[];
   readonly isOverTime: boolean;
 }
 
-/** Returns what is charted of a result; undefined if it has no text column beside one of numbers. */
+/** Returns what is charted of a result; undefined if it has no text column beside one of numbers. Over time, a second text column has the series. */
 function chartOf(result: SqlResult): ChartedResult | undefined {
   const { rows, columns } = result;
-  const label = columns.find((column) => rows.every((row) => typeof row.get(column) === "string"));
+  const [label, other = ""] = columns.filter((column) => rows.every((row) => typeof row.get(column) === "string"));
   const values = columns.filter((column) => isNumberColumn(result, column));
   const column = values.find((one) => one === result.column) ?? values.find((one) => isSorted(rows, one)) ?? values[0];
   if (label === undefined || column === undefined || rows.length < chartRowsMin) return undefined;
   const points = rows.flatMap((row) => {
     const value = row.get(column);
-    return typeof value === "number" ? [{ label: String(row.get(label)), value }] : [];
+    return typeof value === "number"
+      ? [{ label: String(row.get(label)), series: String(row.get(other) ?? ""), value }]
+      : [];
   });
   const isOverTime = points.length > 2 && points.every((point) => /^\d{4}-\d\d-\d\d$/.test(point.label));
-  if (!isOverTime && points.length > barsMax) return undefined;
-  return { label, column, others: values.filter((one) => one !== column), points, isOverTime };
+  const isOnce = new Set(points.map((point) => `${point.label} ${point.series}`)).size === points.length;
+  const isDrawn = isOverTime ? isOnce && seriesOf(points).length <= seriesColors.length : points.length <= barsMax;
+  return isDrawn ? { label, column, others: values.filter((one) => one !== column), points, isOverTime } : undefined;
 }
+
+const seriesOf = (points: ChartedResult["points"]): readonly string[] => [
+  ...new Set(points.map(({ series }) => series)),
+];
 
 /** Whether the rows are in the order of a column with different values. */
 function isSorted(rows: readonly ResultRow[], column: string): boolean {
@@ -127,8 +135,10 @@ const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; reado
       )}
     </>
   );
+  const hasSeries = isOverTime && seriesOf(points).length > 1;
   const columns = [
     { name: label, title: label },
+    ...(hasSeries ? [{ name: "series", title: "series" }] : []),
     { name: column, title: column, format: (value: number) => numberText(column, value) },
   ];
   return (
@@ -136,7 +146,10 @@ const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; reado
       id="chart"
       title={title}
       of={measure}
-      numbers={{ columns, rows: points.map((point) => [point.label, point.value]) }}
+      numbers={{
+        columns,
+        rows: points.map((point) => [point.label, ...(hasSeries ? [point.series] : []), point.value]),
+      }}
     >
       {isOverTime ? <Days charted={charted} /> : <Bars charted={charted} label={title} />}
     </Figure>
@@ -145,7 +158,7 @@ const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; reado
 
 const Days = ({ charted: { column, points } }: { readonly charted: ChartedResult }): JSX.Element => {
   const ordered = points.toSorted((one, other) => one.label.localeCompare(other.label));
-  const last = ordered.at(-1);
+  const names = seriesOf(ordered);
   return (
     <Chart
       label={`${column} by day`}
@@ -154,15 +167,17 @@ const Days = ({ charted: { column, points } }: { readonly charted: ChartedResult
         ordered.map(({ value }) => value),
         { format: (value) => numberText(column, value) },
       )}
-      marks={[
-        {
+      marks={names.map((name, index) => {
+        const own = ordered.filter(({ series }) => series === name);
+        return {
           mark: "line",
-          color: "petrol",
-          hasArea: true,
-          points: ordered.map((point) => [valueOfDay(point.label), point.value]),
-          value: last === undefined ? "" : numberText(column, last.value),
-        },
-      ]}
+          color: seriesColors[index] ?? "field",
+          hasArea: names.length === 1,
+          points: own.map((point) => [valueOfDay(point.label), point.value]),
+          name,
+          value: numberText(column, own.at(-1)?.value ?? 0),
+        };
+      })}
     />
   );
 };
@@ -220,8 +235,12 @@ function barDrawing({ charted, label }: Parameters<typeof Bars>[0], look: string
 const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
   const { rows, columns, total, sort } = result;
   const by = columns.find((column) => column === sort?.replace(/^-/, ""));
-  const shown = by === undefined ? rows : sortedBy(rows, by, sort?.startsWith("-") === true);
   const isPart = total > rows.length;
+  const sortable = columns.map((column) => ({
+    title: column,
+    sort: column,
+    value: (row: ResultRow) => plainOf(row.get(column)),
+  }));
   return (
     <Sheet
       title={amountOf(total, "row")}
@@ -235,7 +254,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
       <DataTable
         label="Result"
         empty="The query returned no rows."
-        rows={shown}
+        rows={sortedRows(rows, sortable, sort)}
         columns={columns.map((column) => ({
           title: (
             <button type="submit" class="plain" form={form} name="sort" value={sort === column ? `-${column}` : column}>
@@ -251,16 +270,8 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
   );
 };
 
-function sortedBy(rows: readonly ResultRow[], column: string, isDescending: boolean): readonly ResultRow[] {
-  const sign = isDescending ? -1 : 1;
-  return rows.toSorted((one, other) => {
-    const value = one.get(column);
-    const next = other.get(column);
-    if (value === null || next === null) return Number(value === null) - Number(next === null);
-    if (typeof value === "number" && typeof next === "number") return sign * (value - next);
-    return sign * String(value).localeCompare(String(next));
-  });
-}
+const plainOf = (value: unknown): number | string | null =>
+  typeof value === "number" ? value : value === null || value === undefined ? null : String(value);
 
 function cellOf(column: string, value: unknown): ComponentChildren {
   if (value === null || value === undefined) return "–";

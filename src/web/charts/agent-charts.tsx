@@ -7,11 +7,8 @@ import { DataTable, Meter } from "../components/table.tsx";
 import { assetText } from "../shell/assets.ts";
 import { decimal, shortCount } from "../shell/format.ts";
 import { Chart } from "./chart.tsx";
-import type { ChartColor } from "./marks.tsx";
+import { seriesColors } from "./marks.tsx";
 import { dayScale, numberScale, valueOfDay } from "./scale.ts";
-
-/** The colors of series; further ones are not drawn. */
-const seriesColors: readonly ChartColor[] = ["petrol", "coral", "gold", "petrol2", "field"];
 
 const rowsOf = (value: Json | undefined): readonly Row[] => (Array.isArray(value) ? value.filter(isRow) : []);
 

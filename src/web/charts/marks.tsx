@@ -4,6 +4,9 @@ import type { ComponentChildren, JSX } from "preact";
 /** Petrol is the first series, coral the subject or the second one. */
 export type ChartColor = "petrol" | "petrol2" | "coral" | "gold" | "field";
 
+/** The colors of series in their order; further ones are not drawn. */
+export const seriesColors: readonly ChartColor[] = ["petrol", "coral", "gold", "petrol2", "field"];
+
 interface Linked {
   /** The rows that the mark stands for. */
   readonly href?: string | undefined;

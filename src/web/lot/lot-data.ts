@@ -16,7 +16,7 @@ export const radii = [25, 50, 100] as const;
 export const buyRadius = 250;
 
 /** Returns the distance that an address chooses. */
-export const radiusIn = (query: URLSearchParams): number =>
+const radiusIn = (query: URLSearchParams): number =>
   radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1];
 
 export const lotConditions = ["used", "new"] as const;

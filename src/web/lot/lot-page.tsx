@@ -107,13 +107,8 @@ const Where = ({ choice: { dealer, isOwn } }: { readonly choice: LotChoice }): J
   );
 };
 
-interface ChoicesProps {
-  readonly choice: LotChoice;
-  readonly visitor: Visitor;
-}
-
 /** Used or new, and how far away competitors are. */
-const Choices = ({ choice, visitor }: ChoicesProps): JSX.Element => (
+const Choices = ({ choice, visitor }: { readonly choice: LotChoice; readonly visitor: Visitor }): JSX.Element => (
   <div class="line choices">
     <Segments
       label="Used or new"

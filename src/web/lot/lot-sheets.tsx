@@ -92,26 +92,27 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
   );
 };
 
-/** Returns a circle for each dealer, the largest below; that of the lot and that of the dearest other dealer have names. */
+/** Returns a circle for each dealer, the largest below, that of the lot above; that one and that of the dearest other dealer have names. */
 function circlesOf(choice: LotChoice, ranked: readonly RankedDealer[]): readonly Mark[] {
   const { dealer, isOwn } = choice;
   const largest = Math.max(1, ...ranked.map(({ cars }) => cars));
-  const named = ranked.findLast(({ id }) => id !== dealer.dealer_id);
+  const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
+  const named = ranked.findLast((one) => !isSubject(one));
   return [...ranked]
-    .sort((one, other) => other.cars - one.cars)
+    .sort((one, other) => Number(isSubject(one)) - Number(isSubject(other)) || other.cars - one.cars)
     .map((one): Mark => {
-      const { id, name, cars, toMarket, days } = one;
-      const isSubject = id === dealer.dealer_id;
+      const { name, cars, toMarket, days } = one;
+      const isLot = isSubject(one);
       return {
         mark: "dot",
         x: toMarket,
         y: days,
         r: Math.max(circleMin, circleMax * Math.sqrt(cars / largest)),
-        color: isSubject ? "coral" : "petrol",
-        opacity: isSubject ? 0.85 : 0.3,
+        color: isLot ? "coral" : "petrol",
+        opacity: isLot ? 0.85 : 0.3,
         title: `${name}: ${toMarketText(toMarket)}, ${roundedDays(days)} days, ${amountOf(cars, "car")}`,
-        href: isSubject ? undefined : dealerPath(choice, one),
-        name: isSubject && isOwn ? "you" : isSubject || one === named ? shortName(name) : "",
+        href: isLot ? undefined : dealerPath(choice, one),
+        name: isLot && isOwn ? "you" : isLot || one === named ? shortName(name) : "",
       };
     });
 }
@@ -126,7 +127,7 @@ function statementOfDealers({ condition }: LotChoice, ranked: readonly RankedDea
 /** Returns the first words of a name that fit beside a circle. */
 function shortName(name: string): string {
   const [first = "", second = ""] = name.split(" ");
-  return first.length + second.length < 10 ? `${first} ${second}`.trim() : first;
+  return first.length + second.length < 14 ? `${first} ${second}`.trim() : first;
 }
 
 /** The cars by days on the lot, with their money. Each bar is a link to its cars. */
@@ -239,7 +240,6 @@ export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element =>
   const order = query.get("rank") ?? "market";
   const isAll = query.has("all") || ranked.length <= rowsMin + 1;
   const sorted = sortedRows(ranked, columns, order);
-  const around = new URLSearchParams({ q: dealer.postal_code ?? "", radius: String(choice.radius) });
   return (
     <Sheet
       id="rank"
@@ -248,7 +248,7 @@ export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element =>
       tools={
         <>
           {isAll ? null : <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>}
-          {dealer.postal_code === null ? null : <a href={`/dealers?${around}`}>All dealers around</a>}
+          {dealer.postal_code === null ? null : <a href={`/dealers?q=${dealer.postal_code}`}>All dealers around</a>}
         </>
       }
     >

@@ -1,7 +1,7 @@
 /** The figures of the market: median prices, the facts side by side, what a model loses with age, and days on the lot. */
 import type { JSX } from "preact";
 import { Chart } from "../charts/chart.tsx";
-import type { ChartColor, Mark } from "../charts/marks.tsx";
+import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
@@ -33,16 +33,13 @@ export interface ShownMarket {
   readonly sql?: string | undefined;
 }
 
-/** The color of each search. */
-export const colors: readonly ChartColor[] = ["petrol", "coral"];
-
 interface DaysProps {
   readonly market: ShownMarket;
   readonly id: string;
   readonly metric: "price.median" | "days_on_market.median";
   readonly title: string;
   readonly of: string;
-  readonly width: 560 | 760;
+  readonly width: 420 | 560 | 760;
   readonly format: (value: number) => string;
   readonly tick: (value: number) => string;
 }
@@ -121,7 +118,7 @@ export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX
   );
 };
 
-export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+export const StandingFigure = ({ market, width }: Pick<DaysProps, "market" | "width">): JSX.Element => {
   const isWeeks = market.trends[0]?.points[0]?.interval === "week";
   return (
     <Days
@@ -130,7 +127,7 @@ export const StandingFigure = ({ market }: { readonly market: ShownMarket }): JS
       metric="days_on_market.median"
       title={standingTitle(market.sides, market.period)}
       of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
-      width={560}
+      width={width}
       format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
       tick={decimalOf}
     />

@@ -2,13 +2,14 @@
 import type { JSX } from "preact";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { seriesColors as colors } from "../charts/marks.tsx";
 import { Button } from "../components/button.tsx";
 import { Chips, Segments } from "../components/chips.tsx";
 import { Field } from "../components/field.tsx";
 import { Note } from "../components/sheet.tsx";
 import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
-import { andList, capital } from "../sentences/words.ts";
+import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { MissingParts } from "../shell/missing-parts.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
@@ -18,9 +19,8 @@ import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
-import { colors, FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
+import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
-  besideName,
   carsPath,
   type MarketDays,
   type MarketSearch,
@@ -31,7 +31,6 @@ import {
   searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
-import { loadModels, ModelsSheet, type SearchModels } from "./models-sheet.tsx";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -51,9 +50,9 @@ export const marketPage =
     const days = await daysOf(services);
     const searches = await readSearches(requests, query, days);
     const isMap = query.get("view") === "map";
+    const counted = isMap ? await Promise.all(searches.map((search) => countStates(requests, search))) : [];
+    const maps = counted.filter((states) => states !== undefined);
     const shown = await loadMarket(visit, searches, days);
-    const models =
-      query.get("view") !== null || shown.trends.length === 0 ? [] : await loadModels(requests, shown.trends);
     return {
       title: searchTitle(searches),
       door: "market",
@@ -63,13 +62,14 @@ export const marketPage =
           <Boxes searches={searches} query={query} />
           <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
-          {isMap ? <Maps states={await loadMaps(requests, searches)} query={query} /> : null}
-          {isMap || shown.trends.length === 0 ? null : (
-            <>
-              <Charts market={shown} models={models} />
-              <DaysSheet market={shown} />
-            </>
-          )}
+          {isMap ? (
+            <div class={maps.length > 1 ? "two" : "stack"}>
+              {maps.map((counted, index) => (
+                <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
+              ))}
+            </div>
+          ) : null}
+          {isMap || shown.trends.length === 0 ? null : <Charts market={shown} />}
         </>
       ),
       sql: shown.sql,
@@ -128,6 +128,11 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
   const period = periods.find((one) => one === query.get("days")) ?? periods[0];
   const view = query.get("view") ?? "";
+  const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
+    text,
+    state: "on" as const,
+    path: marketPath(query, Object.fromEntries(names.map((name) => [name, undefined]))),
+  }));
   return (
     <>
       <form class="line boxes" action="/market">
@@ -166,7 +171,7 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
           }))}
         />
       </form>
-      <FilterChips searches={[own, other]} query={query} />
+      {chips.length === 0 ? null : <Chips label="Filters" chips={chips} />}
     </>
   );
 };
@@ -177,29 +182,6 @@ const views = [
   { name: "map", text: "Map" },
 ] as const;
 
-/** The filters of the address in words; a link removes each. */
-const FilterChips = ({ searches: [own, other], query }: FilterChipsProps): JSX.Element | null => {
-  const chips = [
-    ...chosenFilters(own?.given ?? {}).map(({ text, names }) => ({ text, path: marketPath(query, without(names)) })),
-    ...chosenFilters(other?.given ?? {}).map(({ text, names }) => {
-      const beside = new URLSearchParams(query.get(besideName) ?? "");
-      for (const name of names) beside.delete(name);
-      return { text, path: marketPath(query, { [besideName]: beside.size === 0 ? undefined : beside.toString() }) };
-    }),
-  ];
-  return chips.length === 0 ? null : (
-    <Chips label="Filters" chips={chips.map((chip) => ({ ...chip, state: "on" as const }))} />
-  );
-};
-
-interface FilterChipsProps {
-  readonly searches: readonly (MarketSearch | undefined)[];
-  readonly query: URLSearchParams;
-}
-
-const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
-  Object.fromEntries(names.map((name) => [name, undefined]));
-
 /** The filters that prices over time do not have, which are left out. */
 const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.Element | null => {
   const names = [...new Set(trends.flatMap(({ others }) => others))];
@@ -208,50 +190,42 @@ const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.E
   );
 };
 
-interface ChartsProps {
-  readonly market: ShownMarket;
-  readonly models: readonly SearchModels[];
-}
-
-const Charts = ({ market, models }: ChartsProps): JSX.Element | null =>
-  market.query.get("view") === "table" ? null : market.sides.every(({ cars }) => cars === 0) ? (
-    <Note>
-      {`No ${market.sides[0]?.name ?? "car"} is for sale. `}
-      <a href={market.trends[0] === undefined ? "/shop" : carsPath(market.trends[0].search)}>What would show more</a>
-    </Note>
-  ) : (
+const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const { trends, sides, query } = market;
+  if (query.get("view") === "table") return <DaysSheet market={market} />;
+  if (sides.every(({ cars }) => cars === 0))
+    return (
+      <>
+        <Note>
+          {`No ${sides[0]?.name ?? "car"} is for sale. `}
+          <a href={trends[0] === undefined ? "/shop" : carsPath(trends[0].search)}>What would show more</a>
+        </Note>
+        <DaysSheet market={market} />
+      </>
+    );
+  return (
     <>
       <div class="wide2">
         <MediansFigure market={market} />
         <FactsSheet market={market} />
       </div>
-      <div class="two">
-        {market.trends.some(({ loss }) => loss !== undefined) ? <LossFigure market={market} /> : null}
-        <StandingFigure market={market} />
-        {models.map((one) => (
-          <ModelsSheet key={one.search.name} of={one} query={market.query} />
-        ))}
-      </div>
+      {trends.some(({ loss }) => loss !== undefined) ? (
+        <>
+          <div class="two">
+            <LossFigure market={market} />
+            <StandingFigure market={market} width={560} />
+          </div>
+          <DaysSheet market={market} />
+        </>
+      ) : (
+        <div class="wide2">
+          <DaysSheet market={market} />
+          <StandingFigure market={market} width={420} />
+        </div>
+      )}
     </>
   );
-
-const loadMaps = async (requests: PageRequests, searches: readonly MarketSearch[]) =>
-  (await Promise.all(searches.map((search) => countStates(requests, search)))).filter(
-    (counted) => counted !== undefined,
-  );
-
-interface MapsProps {
-  readonly states: Awaited<ReturnType<typeof loadMaps>>;
-  readonly query: URLSearchParams;
-}
-
-const Maps = ({ states, query }: MapsProps): JSX.Element => (
-  <div class={states.length > 1 ? "two" : "stack"}>
-    {states.map((counted, index) => (
-      <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
-    ))}
-  </div>
-);
+};
 
 /** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
 export const marketFile =
@@ -268,7 +242,7 @@ export const marketFile =
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
     if (trends.length === 0) return context.redirect(marketPath(query, {}));
-    const name = capital(searchTitle(searches))
+    const name = searchTitle(searches)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
     context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");

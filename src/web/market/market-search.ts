@@ -29,11 +29,8 @@ export interface MarketDays {
   readonly everywhere: string;
 }
 
-/** The parameter of the address with the filters of the search beside, as a query string. */
-export const besideName = "beside";
-
 /** Parameters of the page that are no filters. */
-const ownNames: ReadonlySet<string> = new Set(["show", "against", besideName, "days", "view", "sort", "numbers", "q"]);
+const ownNames: ReadonlySet<string> = new Set(["show", "against", "days", "view", "sort", "numbers", "q"]);
 
 const against = /\s+(?:against|versus|vs\.?)\s+/i;
 
@@ -44,16 +41,13 @@ export async function readSearches(
   days: MarketDays,
 ): Promise<readonly [own: MarketSearch, ...others: MarketSearch[]]> {
   const given = givenFilters(query, days);
-  const beside = query.get(besideName);
   const words = (query.get("show") ?? "").trim();
   const [first = "", second = ""] = words.split(against);
   const compared = (query.get("against") ?? "").trim() || second;
   const shown = words === "" && Object.keys(given).length === 0 ? "used cars" : first;
   const own = await searchOf(requests, shown, given, days);
-  if (compared === "" && beside === null) return [own];
-  const kept = beside === null || beside === "all" ? {} : givenFilters(new URLSearchParams(beside), days);
-  const other = await searchOf(requests, compared, kept, days, own.filters.inventory_type);
-  return distinguished(own, other);
+  if (compared === "") return [own];
+  return distinguished(own, await searchOf(requests, compared, {}, days, own.filters.inventory_type));
 }
 
 /** Returns the filters among the parameters of an address. */

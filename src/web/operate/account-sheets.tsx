@@ -1,7 +1,9 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import type { ChangeField } from "../../accounts/administration/change-fields.ts";
+import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
@@ -12,11 +14,11 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { EntryTable } from "../account/charges.tsx";
 import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
+import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { ChangeForms } from "./account-changes.tsx";
 import { auditColumns } from "./log-page.tsx";
 import { TableSheet } from "./operate-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
@@ -25,7 +27,7 @@ const path = "/operate/accounts";
 const shownEntries = 10;
 
 /** An account with all that its sheets show. */
-export interface OpenedAccount {
+interface OpenedAccount {
   readonly account: Account;
   readonly progress: TierProgress | null;
   /** As `listEntries` returns them. */
@@ -84,31 +86,32 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
           rows={credits.toReversed()}
           empty="None yet."
           columns={[
-            { title: "Time", text: (credit) => time(integerIn(credit, "at_ms")) },
-            { title: "Kind", text: ({ kind }) => String(kind).replaceAll("_", " ") },
-            { title: "Reference and note", text: ({ reference, note }) => plainWords(textOf(reference), textOf(note)) },
+            { title: "Time", value: (credit) => time(integerIn(credit, "at_ms")) },
+            { title: "Kind", value: ({ kind }) => String(kind).replaceAll("_", " ") },
+            {
+              title: "Reference and note",
+              value: ({ reference, note }) => plainWords(textOf(reference), textOf(note)),
+            },
             {
               title: "USD",
-              number: (credit) => integerIn(credit, "micros"),
-              format: (micros) => signedAmount(micros ?? 0),
+              value: (credit) => integerIn(credit, "micros"),
+              format: signedAmount,
             },
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
         <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
       </div>
-      <div class="two">
-        <Sheet title="Last charges and credits">
-          <EntryTable entries={entries} keys={keys} today={today} />
-        </Sheet>
-        <TableSheet
-          title="Last changes"
-          of="Times are UTC."
-          rows={records}
-          columns={auditColumns}
-          empty="No change yet."
-        />
-      </div>
+      <Sheet title="Last charges and credits">
+        <EntryTable entries={entries} keys={keys} today={today} />
+      </Sheet>
+      <TableSheet
+        title="Last changes"
+        of="Times are UTC."
+        rows={records}
+        columns={auditColumns}
+        empty="No change yet."
+      />
     </>
   );
 };
@@ -170,3 +173,72 @@ const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null 
     </div>
   );
 };
+
+/** The changes with a form, by the last part of its path, such as `accounts-cap`. */
+export const formChanges: ReadonlyMap<string, Declaration & { readonly name: OperatorChangeName }> = new Map(
+  Object.entries(changes).flatMap(([name, change]) =>
+    "form" in change && change.form !== undefined
+      ? // The name of a change that is declared with a form.
+        [[name.replace(" ", "-"), { ...change, name: name as OperatorChangeName }] as const]
+      : [],
+  ),
+);
+
+interface ChangeFormsProps {
+  readonly account: Account;
+  readonly visitor: Visitor;
+  /** A form that changes nothing of the account itself. */
+  readonly children: ComponentChildren;
+}
+
+const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Element => (
+  <Sheet id="changes" title="Change it">
+    <div class="changes">
+      {[...formChanges].map(([path, { fields, form }]) => {
+        const action = `/operate/accounts/${account.accountId}/${path}`;
+        if (form?.ending?.isNow?.(account))
+          return (
+            <Button key={path} look="danger" href={action}>
+              {form.ending.title}…
+            </Button>
+          );
+        return form?.buttons === undefined ? null : (
+          <Form key={path} visitor={visitor} action={action} class="line">
+            {Object.entries(fields).map(([name, field]) => (
+              <Input key={name} name={name} field={field} account={account} />
+            ))}
+            {form.buttons.map(([text, name, value = ""]) => (
+              <Button key={text} {...(name === undefined ? {} : { name, value })}>
+                {text}
+              </Button>
+            ))}
+          </Form>
+        );
+      })}
+      {children}
+    </div>
+  </Sheet>
+);
+
+interface InputProps {
+  readonly name: string;
+  readonly field: ChangeField;
+  readonly account: Account;
+}
+
+/** The input of a field; nothing for a field without a label. */
+function Input({ name, field, account }: InputProps): JSX.Element | null {
+  const { label, choices, parse, inputMode, isRequired = false, proposed } = field;
+  if (label === undefined) return null;
+  if (choices !== undefined)
+    return <Select label={label} name={name} options={choices.map((choice) => [choice, choice])} />;
+  if (parse === undefined)
+    return (
+      <label class="check">
+        <input type="checkbox" name={name} /> {label}
+      </label>
+    );
+  const value = typeof proposed === "function" ? proposed(account) : proposed;
+  const isNeeded = isRequired || proposed !== undefined;
+  return <Field label={label} name={name} value={value} inputMode={inputMode} required={isNeeded} />;
+}

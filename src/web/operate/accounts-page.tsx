@@ -14,13 +14,13 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { accountsVerdict } from "../sentences/operate.ts";
+import { shortened } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, monthName } from "../shell/format.ts";
 import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { formChanges } from "./account-changes.tsx";
-import { AccountSheets, openAccount } from "./account-sheets.tsx";
+import { AccountSheets, formChanges, openAccount } from "./account-sheets.tsx";
 import { operatePage, TableSheet } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
@@ -47,6 +47,7 @@ export const accountsPage =
         accounts: listed.total,
         low: inState("low_balance"),
         usedUp: inState("exhausted"),
+        isFound: listed.search !== "",
         href: `${path}?numbers=accounts.balance#accounts`,
       }),
       children: (
@@ -92,7 +93,7 @@ const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: Acc
     id="accounts"
     title="Accounts"
     of={[
-      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${search}”.`]),
+      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${shortened(search)}”.`]),
       ...(total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : []),
     ].join(" ")}
     end={

@@ -4,15 +4,17 @@ import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../ba
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
-import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "../../query/quality/quality.ts";
+import { type QualityStatus, qualityCsv, qualityReport } from "../../query/quality/quality.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { Button } from "../components/button.tsx";
 import { Spec } from "../components/sheet.tsx";
+import type { TableColumn } from "../components/table.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
+import { shortened } from "../sentences/words.ts";
 import type { Download } from "../shell/csv-download.ts";
 import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { FeedLink, operatePage, operatePath, type SheetColumn, TableSheet } from "./operate-page.tsx";
+import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
 
 /** Rows of an issue, and checks, that are shown. */
 const issueRowsMax = 100;
@@ -22,9 +24,8 @@ export const dayPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query, visitor }) => {
     const dealer = query.get("dealer") ?? undefined;
-    const status = qualityStatuses.find((one) => one === query.get("status")) ?? "warn";
     const [outcome = "", field = "", reason = ""] = ["outcome", "field", "reason"].map((name) => query.get(name) ?? "");
-    const checks = await checksOf(services, day, status, dealer);
+    const checks = await checksOf(services, day, "warn", dealer);
     const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => ({
       summary: (await version.feeds.summaries([day]))[0],
       issues: await version.feeds.issues(day),
@@ -55,14 +56,14 @@ export const dayPage =
               columns={[
                 ...rowOfFile,
                 { title: "Dealer", cell: (row) => dealerLink(textOrNullIn(row, "dealer_id"), day, nameOf) },
-                { title: "VIN", text: (row) => text(textOrNullIn(row, "vin")) },
-                { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
+                { title: "VIN", value: (row) => text(textOrNullIn(row, "vin")) },
+                { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
               ]}
             />
           )}
           {feed === undefined ? null : <Feed feed={feed} path={path} />}
           <Issues issues={issues} path={path} query={query} />
-          <Checks checks={checks} status={status} dealer={dealer} day={day} />
+          <Checks checks={checks} day={day} />
         </>
       ),
     });
@@ -84,17 +85,17 @@ const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
     first="-rows"
     rows={issues}
     columns={[
-      { title: "Field", text: (issue) => issue.field },
-      { title: "Outcome", text: (issue) => issue.outcome },
+      { title: "Field", value: (issue) => issue.field },
+      { title: "Outcome", value: (issue) => issue.outcome },
       {
         title: "Reason",
-        text: (issue) => issue.reason,
+        value: (issue) => issue.reason,
         cell: ({ example: _, count: __, ...issue }) => (
           <a href={`${path}?${new URLSearchParams(issue)}#rows`}>{issue.reason}</a>
         ),
       },
-      { title: "Example", cell: ({ example }) => text(example) },
-      { title: "Rows", number: (issue) => issue.count },
+      { title: "Example", cell: ({ example }) => shortened(text(example)) },
+      { title: "Rows", value: (issue) => issue.count, format: count },
     ]}
   />
 );
@@ -102,9 +103,9 @@ const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
 const dealerLink = (id: string | null, day: string, nameOf: (dealer: string) => string) =>
   id === null || id === "" ? "unknown" : <FeedLink id={id} day={day} name={nameOf(id)} />;
 
-const rowOfFile: readonly SheetColumn<Row>[] = [
-  { title: "File", text: (row) => textIn(row, "file") },
-  { title: "Row", number: (row) => numberOrNull(row.row) },
+const rowOfFile: readonly TableColumn<Row>[] = [
+  { title: "File", value: (row) => textIn(row, "file") },
+  { title: "Row", value: (row) => numberOrNull(row.row), format: count },
 ];
 
 const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
@@ -122,9 +123,9 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
     empty="No row is refused."
     columns={[
       ...rowOfFile,
-      { title: "Field", text: (row) => textIn(row, "field") },
-      { title: "Value", text: (row) => text(textOrNullIn(row, "value")) },
-      { title: "Reason", text: (row) => textIn(row, "reason") },
+      { title: "Field", value: (row) => textIn(row, "field") },
+      { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
+      { title: "Reason", value: (row) => textIn(row, "reason") },
     ]}
   >
     <Spec
@@ -141,7 +142,7 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
     />
     {feed.missing.length === 0 ? null : (
       <>
-        <h3 class="gap">Cars of the day before that are missing</h3>
+        <h3 class="more">Cars of the day before that are missing</h3>
         <ul class="cols">
           {feed.missing.map(({ id, vin }) => (
             <li key={id}>
@@ -168,50 +169,38 @@ const checksOf = (
     return rows.map((row) => ({ ...row, dealer_name: version.dealers.nameOf(textIn(row, "dealer_id")) }));
   });
 
-interface ChecksProps {
-  readonly checks: readonly Row[];
-  readonly status: QualityStatus;
-  readonly dealer: string | undefined;
-  readonly day: string;
-}
-
-const Checks = ({ checks, status, dealer, day }: ChecksProps): JSX.Element => {
-  const isAll = status === "ok";
-  const path = `/operate/days/${day}`;
-  const other = new URLSearchParams({ ...(dealer === undefined ? {} : { dealer }), status: isAll ? "warn" : "ok" });
-  return (
-    <TableSheet
-      id="checks"
-      title={isAll ? "All checks of the files" : `${amountOf(checks.length, "check")} to look at`}
-      of={`What is odd about files beside what is usual for their dealers.${checks.length > checksMax ? ` The first ${checksMax} are shown.` : ""}`}
-      end={
-        <Button isSmall href={`${path}/quality.csv`}>
-          CSV<span class="vh"> of all checks</span>
-        </Button>
-      }
-      tools={<a href={`${path}?${other}#checks`}>{isAll ? "Checks to look at" : "All checks"}</a>}
-      label="Checks"
-      rows={checks.slice(0, checksMax)}
-      columns={[
-        {
-          title: "Dealer",
-          cell: (row) => dealerLink(textIn(row, "dealer_id"), day, (id) => textOrNullIn(row, "dealer_name") ?? id),
-        },
-        { title: "Status", text: (row) => textIn(row, "status") },
-        { title: "Check", text: (row) => textIn(row, "check") },
-        { title: "Field", text: (row) => textIn(row, "field") },
-        { title: "Count", number: ({ n }) => numberOrNull(n) },
-        { title: "Share", number: (row) => numberOrNull(row.share), format: shareText },
-        {
-          title: "Usual",
-          number: ({ usual }) => numberOrNull(usual),
-          cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
-        },
-        { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
-      ]}
-    />
-  );
-};
+const Checks = ({ checks, day }: { readonly checks: readonly Row[]; readonly day: string }): JSX.Element => (
+  <TableSheet
+    id="checks"
+    title={`${amountOf(checks.length, "check")} to look at`}
+    of={`What is odd about files beside what is usual for their dealers.${checks.length > checksMax ? ` The first ${checksMax} are shown.` : ""}`}
+    end={
+      <Button isSmall href={`/operate/days/${day}/quality.csv`}>
+        CSV<span class="vh"> of all checks</span>
+      </Button>
+    }
+    label="Checks"
+    rows={checks.slice(0, checksMax)}
+    columns={[
+      {
+        title: "Dealer",
+        cell: (row) => dealerLink(textIn(row, "dealer_id"), day, (id) => textOrNullIn(row, "dealer_name") ?? id),
+      },
+      { title: "Status", value: (row) => textIn(row, "status") },
+      { title: "Check", value: (row) => textIn(row, "check") },
+      { title: "Field", value: (row) => textIn(row, "field") },
+      { title: "Count", value: ({ n }) => numberOrNull(n), format: count },
+      { title: "Share", value: (row) => numberOrNull(row.share), format: shareText },
+      {
+        title: "Usual",
+        value: ({ usual }) => numberOrNull(usual),
+        isNumber: true,
+        cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
+      },
+      { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
+    ]}
+  />
+);
 
 const shareText = (value: number | null): string => (value === null ? "" : `${decimal(100 * value)} %`);
 

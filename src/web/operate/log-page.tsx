@@ -2,10 +2,11 @@
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
+import type { TableColumn } from "../components/table.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/log";
 const pageRecords = 50;
@@ -38,10 +39,10 @@ export const logPage =
     });
   };
 
-export const auditColumns: readonly SheetColumn<AuditRecord>[] = [
-  { title: "Time", text: ({ atMs }) => time(atMs) },
-  { title: "Action", text: ({ action }) => action },
+export const auditColumns: readonly TableColumn<AuditRecord>[] = [
+  { title: "Time", value: ({ atMs }) => time(atMs) },
+  { title: "Action", value: ({ action }) => action },
   { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-  { title: "Details", text: ({ details }) => text(details) },
-  { title: "By", text: ({ actor }) => actor },
+  { title: "Details", value: ({ details }) => text(details) },
+  { title: "By", value: ({ actor }) => actor },
 ];

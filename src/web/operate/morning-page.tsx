@@ -173,38 +173,30 @@ interface ShownProps {
   readonly query: URLSearchParams;
 }
 
-/** Silent dealers that are shown at first. */
-const fewDealers = 12;
-
-const SilentDealers = ({ overview: { problems, days, states }, asOf, query }: ShownProps): JSX.Element => {
+const SilentDealers = ({ overview: { problems, days }, asOf, query }: ShownProps): JSX.Element => {
   const silent = problems
     .filter(({ state }) => state === "silent")
     .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }))
     .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
   const { title, note } = silentTitle(silent, asOf);
-  const total = states.silent ?? 0;
-  const isAll = query.has("silent") || query.get("numbers")?.startsWith("silent.") === true;
-  const shown = isAll ? silent : silent.slice(0, fewDealers);
   return (
     <TableSheet
       id="silent"
       title={title}
       of={note}
       label="Silent dealers"
-      tools={
-        shown.length < total ? <a href={`${operatePath}?silent=all#silent`}>All {count(total)} dealers</a> : undefined
-      }
       sorts={{ path: operatePath, query }}
       first="-silent"
-      rows={shown}
+      rows={silent}
       empty="Every dealer that is expected delivered."
       columns={[
-        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
         { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
-        { title: "Cars", number: ({ lastVins }) => lastVins },
+        { title: "Cars", value: ({ lastVins }) => lastVins, format: count },
         {
           title: "Silent",
-          number: ({ lastDay }) => -Date.parse(lastDay),
+          value: ({ lastDay }) => -Date.parse(lastDay),
+          isNumber: true,
           cell: ({ lastDay }) => silentSince(lastDay, asOf),
         },
       ]}
@@ -240,13 +232,13 @@ const RefusedRows = ({ overview: { problems }, query }: ShownProps): JSX.Element
       first="-refused"
       rows={feeds}
       columns={[
-        { title: "Dealer", text: ({ name }) => name, cell: dealerLink },
+        { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
         {
           title: "File and first row",
           cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
         },
-        { title: "Cars", number: ({ vins }) => vins },
-        { title: "Refused", number: ({ refused }) => refused },
+        { title: "Cars", value: ({ vins }) => vins, format: count },
+        { title: "Refused", value: ({ refused }) => refused, format: count },
       ]}
     />
   );

@@ -12,13 +12,14 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
+import type { TableColumn } from "../components/table.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { addDraft, mapDraft, removeDraft } from "./feed-drafts.ts";
-import { operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
+import { operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/feeds";
 
@@ -118,15 +119,15 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
           end={<a href={path}>Another file</a>}
           rows={columns}
           columns={[
-            { title: "Column", text: ({ column }) => column },
+            { title: "Column", value: ({ column }) => column },
             {
               title: "Field",
               cell: (column) => <ColumnChoice column={column} value={fields.get(`column:${column.column}`) ?? ""} />,
             },
-            { title: "State", text: ({ state }) => state },
-            { title: "Why", text: ({ why }) => why },
-            { title: "Usable", text: ({ share }) => share },
-            { title: "Values before → after", text: ({ samples }) => samples },
+            { title: "State", value: ({ state }) => state },
+            { title: "Why", value: ({ why }) => why },
+            { title: "Usable", value: ({ share }) => share },
+            { title: "Values before → after", value: ({ samples }) => samples },
           ]}
         />
         <Constants fields={fields} />
@@ -216,18 +217,18 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
 );
 
 /** Returns a column that joins fields of a row. */
-const joining = (title: string, ...fields: readonly string[]): SheetColumn<Row> => ({
+const joining = (title: string, ...fields: readonly string[]): TableColumn<Row> => ({
   title,
-  text: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
+  value: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
 });
 
-const numberOf = (title: string, field: string, format: SheetColumn<Row>["format"] = count): SheetColumn<Row> => ({
+const numberOf = (title: string, field: string, format = count): TableColumn<Row> => ({
   title,
-  number: (row) => numberOrNull(row[field]),
+  value: (row) => numberOrNull(row[field]),
   format,
 });
 
-const listed: readonly SheetColumn<Row>[] = [
+const listed: readonly TableColumn<Row>[] = [
   numberOf("Row", "row"),
   joining("Car", "year", "make", "model", "trim", "drivetrain"),
   joining("VIN", "vin"),

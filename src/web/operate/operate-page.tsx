@@ -3,10 +3,9 @@ import type { ComponentChildren, JSX } from "preact";
 import { Chips } from "../components/chips.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Sheet, type SheetProps } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { count } from "../shell/format.ts";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
@@ -60,23 +59,14 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
   ),
 });
 
-/** A column, which shows its text, or its number in a format, unless it has a cell. */
-export interface SheetColumn<Row> {
-  readonly title: string;
-  readonly text?: (row: Row) => string;
-  readonly number?: (row: Row) => number | null;
-  readonly format?: (value: number | null) => string;
-  readonly cell?: (row: Row) => ComponentChildren;
-}
-
 interface TableSheetProps<Row> extends SheetProps {
   /** What the table is; by default, the title of the sheet. */
   readonly label?: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly SheetColumn<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly isMine?: (row: Row) => boolean;
   readonly empty?: string | undefined;
-  /** The address of a page whose table sorts by its texts and numbers. */
+  /** The address of a page whose table sorts by its columns with values. */
   readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
   /** The order of the rows that the page has: the sort of a column, after `-` if it descends. */
   readonly first?: string;
@@ -93,12 +83,9 @@ export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children,
       <DataTable
         label={label}
         rows={rows}
-        columns={columns.map(({ title, text, number, format = count, cell }) => ({
-          title,
-          sort: number === undefined && text === undefined ? undefined : sortOf(title),
-          value: number ?? text ?? (() => null),
-          isNumber: number !== undefined,
-          cell: cell ?? text ?? ((row: Row) => format(number?.(row) ?? null)),
+        columns={columns.map((column) => ({
+          ...column,
+          sort: column.value === undefined ? undefined : sortOf(String(column.title)),
         }))}
         empty={empty}
         {...(isMine === undefined ? {} : { isMine })}

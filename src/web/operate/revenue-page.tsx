@@ -16,8 +16,9 @@ import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
-import { Meter } from "../components/table.tsx";
+import { Meter, type TableColumn } from "../components/table.tsx";
 import {
+  addedUp,
   classesTitle,
   dryTitle,
   type MonthRevenue,
@@ -30,7 +31,7 @@ import {
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, operatePage, type SheetColumn, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
 const accountsMax = 500;
@@ -112,15 +113,6 @@ export const revenuePage =
     });
   };
 
-/** Returns the sums of numbers up to each of them. */
-function addedUp(numbers: readonly number[]): readonly number[] {
-  let sum = 0;
-  return numbers.map((number) => {
-    sum += number;
-    return sum;
-  });
-}
-
 /** Formats an amount of an axis, which is round: with the decimals that it needs. */
 const tickText = (micros: number): string => (micros > 0 && micros < 1e7 ? usd(micros) : roundMoney(micros));
 
@@ -156,6 +148,7 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
       <Chart
         label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
         width={760}
+        height={300}
         x={dayScale(days)}
         y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
         marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
@@ -198,7 +191,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       rows={classes.filter(({ micros }) => micros > 0)}
       empty="Nothing was charged in this month."
       columns={[
-        { title: "Class", text: ({ usageClass }) => purposeOf(usageClass) },
+        { title: "Class", value: ({ usageClass }) => purposeOf(usageClass) },
         {
           title: "Share",
           cell: ({ micros }) => (
@@ -208,7 +201,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
             </span>
           ),
         },
-        { title: "Charged", number: ({ micros }) => micros, format: (micros) => roundMoney(micros ?? 0) },
+        { title: "Charged", value: ({ micros }) => micros, format: roundMoney },
       ]}
     />
   );
@@ -255,10 +248,10 @@ export const StateBadge = ({ account }: { readonly account: Account }): JSX.Elem
 };
 
 /** Returns the columns of a table of accounts with their charges of a month and at the same point of the one before. */
-export const accountColumns = (monthBefore: string): readonly SheetColumn<RevenueSums["accounts"][number]>[] => [
+export const accountColumns = (monthBefore: string): readonly TableColumn<RevenueSums["accounts"][number]>[] => [
   {
     title: "Account",
-    text: ({ account }) => account.email,
+    value: ({ account }) => account.email,
     cell: ({ account: { accountId, email, isOperator } }) => (
       <>
         <AccountLink id={accountId} text={email} />
@@ -266,18 +259,19 @@ export const accountColumns = (monthBefore: string): readonly SheetColumn<Revenu
       </>
     ),
   },
-  { title: "Tier", number: ({ account }) => account.tier },
+  { title: "Tier", value: ({ account }) => account.tier, format: count },
   { title: "State", cell: ({ account }) => <StateBadge account={account} /> },
-  { title: "Charged", number: ({ micros }) => micros, cell: ({ micros }) => <b>{money(micros)}</b> },
+  { title: "Charged", value: ({ micros }) => micros, isNumber: true, cell: ({ micros }) => <b>{money(micros)}</b> },
   {
     title: `To ${monthBefore}`,
-    number: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
+    isNumber: true,
+    value: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
     cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
   },
   {
     title: "Balance",
-    number: ({ account }) => account.balanceMicros,
-    cell: ({ account }) => money(account.balanceMicros),
+    value: ({ account }) => account.balanceMicros,
+    format: money,
   },
 ];
 

@@ -19,7 +19,7 @@ import { healthOf } from "./morning-page.tsx";
 import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
 
 const path = "/operate/service";
-const shownVersions = 14;
+const shownVersions = 7;
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
@@ -65,10 +65,10 @@ export const servicePage =
               label="Versions"
               rows={versions}
               columns={[
-                { title: "Version", text: ({ version }) => version },
-                { title: "Published, UTC", text: ({ publishedAtMs }) => time(publishedAtMs) },
-                { title: "Files", number: ({ files }) => files },
-                { title: "Size", number: ({ bytes }) => bytes, cell: ({ bytes }) => size(bytes) },
+                { title: "Version", value: ({ version }) => version },
+                { title: "Published, UTC", value: ({ publishedAtMs }) => time(publishedAtMs) },
+                { title: "Files", value: ({ files }) => files, format: count },
+                { title: "Size", value: ({ bytes }) => bytes, format: size },
               ]}
             />
             <Values accuracy={accuracy} isWhole={!query.has("values")} />
@@ -78,7 +78,8 @@ export const servicePage =
     });
   };
 
-const timeText = (at: string | null): string => (at === null ? "never" : `${time(Date.parse(at))} UTC`);
+const timeText = (at: string | number | null): string =>
+  at === null ? "never" : `${time(new Date(at).getTime())} UTC`;
 
 interface OfServiceProps {
   readonly services: SiteServices;
@@ -88,7 +89,6 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
-  const at = (ms: number | null): string => (ms === null ? "never" : `${time(ms)} UTC`);
   return (
     <Sheet
       id="freshness"
@@ -98,8 +98,8 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
         facts={[
           ["State of the service", status],
           ["Version", version ?? "none"],
-          ["Published", at(publishedAtMs)],
-          ["Next delivery overdue from", at(dueAtMs)],
+          ["Published", timeText(publishedAtMs)],
+          ["Next delivery overdue from", timeText(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
           ["Served from", used.join(" and ") || "Parquet files"],
           ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
@@ -129,56 +129,44 @@ const Sources = ({ fetch }: { readonly fetch: FetchStatus | undefined }): JSX.El
   }
   const sources = Object.entries(fetch.sources);
   const faulty = sources.filter(([, source]) => stateOf(source) !== "works").length;
-  const days: readonly (readonly [DayStatus, string])[] = [
-    ...fetch.waiting.map((day) => [day, "waits"] as const),
-    ...(fetch.completed === null ? [] : [[fetch.completed, "complete"] as const]),
+  const days = [
+    ...fetch.waiting.map((day) => `${dayText(day.day)} waits until ${timeText(day.deadline)}${missingIn(day)}.`),
+    ...(fetch.completed === null ? [] : [`${dayText(fetch.completed.day)} is complete${missingIn(fetch.completed)}.`]),
   ];
   const all = amountOf(sources.length, "source");
   return (
-    <>
-      <TableSheet
-        id="sources"
-        title={faulty === 0 ? `All ${all} work` : `${count(faulty)} of ${all} ${faulty === 1 ? "has" : "have"} faults`}
-        of={`Last fetch: ${timeText(fetch.at)}.`}
-        end={newFeed}
-        label="Sources"
-        rows={sources}
-        columns={[
-          { title: "Source", text: ([name]) => name },
-          { title: "State", text: ([, source]) => stateOf(source) },
-          { title: "Last success", text: ([, { succeededAt }]) => timeText(succeededAt) },
-          { title: "Files waiting", number: ([, { waiting }]) => waiting },
-          { title: "Reasons", text: ([, source]) => reasonsOf(source).join("; ") },
-        ]}
-      >
-        {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
-          <Note key={text} isAlert>
-            {text}
-          </Note>
-        ))}
-      </TableSheet>
-      <TableSheet
-        title="Days of deliveries"
-        rows={days}
-        columns={[
-          { title: "Day", text: ([{ day }]) => dayText(day) },
-          { title: "State", text: ([, state]) => state },
-          { title: "Deadline", text: ([{ deadline }]) => timeText(deadline) },
-          {
-            title: "Missing",
-            text: ([{ missing }]) =>
-              Object.entries(missing)
-                .map(([source, what]) => `${source}: ${what}`)
-                .join("; "),
-          },
-        ]}
-      />
-    </>
+    <TableSheet
+      id="sources"
+      title={faulty === 0 ? `All ${all} work` : `${count(faulty)} of ${all} ${faulty === 1 ? "has" : "have"} faults`}
+      of={[`Last fetch: ${timeText(fetch.at)}.`, ...days].join(" ")}
+      end={newFeed}
+      label="Sources"
+      rows={sources}
+      columns={[
+        { title: "Source", value: ([name]) => name },
+        { title: "State", value: ([, source]) => stateOf(source) },
+        { title: "Last success", value: ([, { succeededAt }]) => timeText(succeededAt) },
+        { title: "Files waiting", value: ([, { waiting }]) => waiting, format: count },
+        { title: "Reasons", value: ([, source]) => reasonsOf(source).join("; ") },
+      ]}
+    >
+      {[...(fetch.error === null ? [] : [`The last fetch failed: ${fetch.error}`]), ...fetch.warnings].map((text) => (
+        <Note key={text} isAlert>
+          {text}
+        </Note>
+      ))}
+    </TableSheet>
   );
 };
 
+/** Says what a day lacks: `; missing acme: inventory.csv`. */
+const missingIn = ({ missing }: DayStatus): string =>
+  Object.entries(missing)
+    .map(([source, what]) => `; missing ${source}: ${what}`)
+    .join("");
+
 const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
-  <div class="two">
+  <div class={accounts.isOpen ? "stack" : "two"}>
     <TableSheet
       id="statements"
       title="Running statements"
@@ -189,7 +177,7 @@ const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Elem
           title: "Account",
           cell: ({ account }) => (account === "" ? "the service" : <AccountLink id={account} />),
         },
-        { title: "Running for, ms", number: ({ ms }) => ms },
+        { title: "Running for, ms", value: ({ ms }) => ms, format: count },
       ]}
     />
     {accounts.isOpen ? null : (
@@ -200,8 +188,8 @@ const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Elem
         empty="No account is refused requests."
         columns={[
           { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-          { title: "Refused requests", number: ({ refusals }) => refusals },
-          { title: "Last one", number: ({ agoMs }) => agoMs, cell: ({ agoMs }) => `${age(agoMs)} ago` },
+          { title: "Refused requests", value: ({ refusals }) => refusals, format: count },
+          { title: "Last one", value: ({ agoMs }) => agoMs, format: (ms) => `${age(ms)} ago` },
         ]}
       />
     )}
@@ -220,6 +208,8 @@ interface ValuesProps {
   readonly isWhole: boolean;
 }
 
+const shareText = (part: number): string => share(part, 1);
+
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
 const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
   <TableSheet
@@ -231,15 +221,15 @@ const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
     columns={[
       {
         title: "Cars",
-        text: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
+        value: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
       },
-      { title: "Group", text: groupOf },
-      { title: "Listings", number: ({ listings }) => Number(listings) },
-      { title: "Median error", number: ({ error }) => Number(error), cell: ({ error }) => share(Number(error), 1) },
+      { title: "Group", value: groupOf },
+      { title: "Listings", value: ({ listings }) => Number(listings), format: count },
+      { title: "Median error", value: ({ error }) => Number(error), format: shareText },
       {
         title: "In the interval",
-        number: ({ inside }) => Number(inside),
-        cell: ({ inside }) => share(Number(inside), 1),
+        value: ({ inside }) => Number(inside),
+        format: shareText,
       },
     ]}
   />
@@ -258,8 +248,8 @@ const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview
     rows={reviews}
     columns={[
       { title: "Account", cell: ({ accountId, email }) => <AccountLink id={accountId} text={email} /> },
-      { title: "Queued", text: ({ day }) => dayText(day) },
-      { title: "Promotion", text: ({ from, to }) => `tier ${from} to tier ${to}` },
+      { title: "Queued", value: ({ day }) => dayText(day) },
+      { title: "Promotion", value: ({ from, to }) => `tier ${from} to tier ${to}` },
       {
         title: "Decision",
         cell: ({ accountId }) => (

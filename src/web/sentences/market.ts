@@ -88,17 +88,15 @@ export function marketVerdict(sides: readonly MarketSide[], period: MarketPeriod
 function moveClause(side: MarketSide, period: MarketPeriod | undefined): Sentence | undefined {
   const change = changeOf(side);
   if (change === undefined) return undefined;
-  const href = side.hrefs?.change;
-  const subject =
-    period === undefined || period.condition === ""
-      ? `${capital(side.name)} prices`
-      : `${capital(period.condition)} ${side.name} prices`;
+  const of = period === undefined || period.condition === "" ? "" : `${period.condition} `;
+  const subject = `${capital(`${of}${side.name}`)} prices`;
   const when = period === undefined ? "" : ` in ${things(periodDays(period), "day")}`;
-  if (Math.abs(change) >= heldShare) {
-    return clause`${subject} ${neutral(`${change < 0 ? "fell" : "rose"} ${inPercent(change)}`, href)}${when}.`;
-  }
-  if (Math.abs(change) < 0.0005) return clause`${subject} ${neutral("did not move", href)}${when}.`;
-  return clause`${subject} held${when}: ${neutral(signedPercent(change), href)}.`;
+  const href = side.hrefs?.change;
+  // Percentages are shown with one decimal.
+  const shown = Math.abs(Math.round(change * 1000) / 1000);
+  if (shown > 0 && shown < heldShare) return clause`${subject} held${when}: ${neutral(signedPercent(change), href)}.`;
+  const moved = shown === 0 ? "did not move" : `${change < 0 ? "fell" : "rose"} ${inPercent(change)}`;
+  return clause`${subject} ${neutral(moved, href)}${when}.`;
 }
 
 const stockClause = (side: MarketSide): Sentence | undefined =>
@@ -170,14 +168,14 @@ export function standingTitle(sides: readonly MarketSide[], period: MarketPeriod
   );
   const [first, second] = known;
   if (first === undefined) return "Days on the lot";
-  const phrase = (word: string): string => (word === "the same" ? `as long as ${then}` : `${word} than ${then}`);
+  const phrase = (word: string): string => `${word} ${word === "as long" ? "as" : "than"} ${then}`;
   if (second === undefined) return `${capital(pluralName(first.side))} stand ${phrase(first.word)}`;
   if (first.word === second.word) return `Both stand ${phrase(first.word)}`;
-  return `${capital(pluralName(first.side))} stand ${phrase(first.word)}, ${pluralName(second.side)} ${second.word === "the same" ? "as long" : second.word}`;
+  return `${capital(pluralName(first.side))} stand ${phrase(first.word)}, ${pluralName(second.side)} ${second.word}`;
 }
 
-const changeWord = (change: number): "longer" | "shorter" | "the same" =>
-  Math.abs(change) < 1 ? "the same" : change > 0 ? "longer" : "shorter";
+const changeWord = (change: number): string =>
+  Math.abs(change) < 1 ? "as long" : change > 0 ? "longer" : "for a shorter time";
 
 /** Returns the title of the facts side by side, by the days until the stock is sold: `A RAV4 sells a little slower`. */
 export function paceTitle(sides: readonly MarketSide[]): string {
@@ -211,7 +209,7 @@ export function lossTitle(sides: readonly MarketSide[]): string {
 export const lossNote = `Dots: median price by age, with ${medianCarsMin} cars or more. Lines: the curve fitted to each car for sale.`;
 
 export interface TrendInterval {
-  /** `day`, `week`, `month` or `quarter`. */
+  /** `day` or `week`. */
   readonly interval: string;
   /** Of the last interval: its first day, its last one, and how many of its days have data. */
   readonly start: string;
@@ -219,11 +217,9 @@ export interface TrendInterval {
   readonly days: number;
 }
 
-const lengths: Readonly<Record<string, number>> = { day: 1, week: 7, month: 28, quarter: 90 };
-
 /** Returns whether an interval has fewer days of data than it is long: its sums are of a part. */
 export const isUnfinished = ({ interval, start, end, days }: TrendInterval): boolean =>
-  days < Math.max(lengths[interval] ?? 1, 1 + epochDay(end) - epochDay(start));
+  days < Math.max(interval === "week" ? 7 : 1, 1 + epochDay(end) - epochDay(start));
 
 /** Returns how points are spaced: `A point is a week; the last one has 4 of its days.`; undefined for days. */
 export function intervalNote(last: TrendInterval): string | undefined {

@@ -249,6 +249,15 @@ export function roundMoney(micros: number): string {
   return Math.abs(micros) >= 1e6 ? money(micros) : chargeText(Math.round(micros / 1000) * 1000 || micros);
 }
 
+/** Returns the sums of numbers up to each of them. */
+export function addedUp(numbers: readonly number[]): readonly number[] {
+  let sum = 0;
+  return numbers.map((number) => {
+    sum += number;
+    return sum;
+  });
+}
+
 const monthBefore = (day: string): string => monthName(plusDays(`${day.slice(0, 7)}-01`, -1));
 
 /** Returns what a month ends at if it goes on as it has; undefined before the third day, on the last one, and without charges. */
@@ -291,9 +300,8 @@ export function revenueVerdict({ day, charges, before, topCharge, ...sold }: Mon
 export function runTitle({ day, charges, before }: Pick<MonthRevenue, "day" | "charges" | "before">): string {
   const month = monthName(day);
   if (sum(before) === 0 || charges.length === 0) return `Charges of ${month}`;
-  const leads = charges.map((_, index) =>
-    Math.sign(sum(charges.slice(0, index + 1)) - sum(before.slice(0, index + 1))),
-  );
+  const then = addedUp(charges.map((_, index) => before[index] ?? 0));
+  const leads = addedUp(charges).map((sum, index) => Math.sign(sum - (then[index] ?? 0)));
   const last = leads.at(-1) ?? 0;
   if (last === 0) return `${month} runs as ${monthBefore(day)} did`;
   const since = leads.findLastIndex((lead) => lead !== last) + 2;
@@ -315,12 +323,15 @@ export interface AccountCounts {
   /** With a balance below their threshold. */
   readonly low: number;
   readonly usedUp?: number;
+  /** Whether they are those that a search has found. */
+  readonly isFound?: boolean;
   readonly href?: string | undefined;
 }
 
 /** Returns the verdict of the accounts: `Five accounts. One is about to run dry.` */
-export function accountsVerdict({ accounts, low, usedUp = 0, href }: AccountCounts): Judgement {
-  const counted = `${accounts === 0 ? "No account yet" : capital(thingsInWords(accounts, "account") ?? "")}.`;
+export function accountsVerdict({ accounts, low, usedUp = 0, isFound = false, href }: AccountCounts): Judgement {
+  const status = isFound ? " found" : accounts === 0 ? " yet" : "";
+  const counted = `${capital(thingsInWords(accounts, "account") ?? "")}${status}.`;
   const dry = `${capital(inWords(low) ?? "")} ${agreeing(low, "is", "are")} about to run dry.`;
   return judgement(
     joined([

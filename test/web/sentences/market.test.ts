@@ -56,6 +56,11 @@ test("the market begins with how prices moved, and whether they held", () => {
         "129 RAV4s are for sale.",
         "Half of the 129 RAV4s cost less than $26,300.",
       ],
+      [
+        { sides: [{ name: "Ford", cars: 815, median: 48_999, medianBefore: 48_524 }], condition: "new" },
+        "New Ford prices [neutral:rose 1.0 %] in 30 days.",
+        "Half of the 815 Fords cost less than $48,999 now, $475 more than on Oct 20.",
+      ],
       [{ sides: [{ name: "RAV4", cars: 9, median: null }] }, "9 RAV4s are for sale: too few for a median price."],
       [{ sides: [{ name: "RAV4", cars: 1 }] }, "1 RAV4 is for sale: too few for a median price."],
       [{ sides: [{ name: "RAV4", cars: 0 }] }, "No RAV4 is for sale."],
@@ -107,9 +112,9 @@ test("the title of each figure of the market is its answer", () => {
       [sides({ days: 29, daysBefore: 29.5 }, { days: 32, daysBefore: 32 }), "Both stand as long as a month ago"],
       [
         sides({ days: 29, daysBefore: 25 }, { days: 28, daysBefore: 32 }),
-        "RAV4s stand longer than a month ago, CR-Vs shorter",
+        "RAV4s stand longer than a month ago, CR-Vs for a shorter time",
       ],
-      [sides({ days: 29, daysBefore: 35 }), "RAV4s stand shorter than a month ago"],
+      [sides({ days: 29, daysBefore: 35 }), "RAV4s stand for a shorter time than a month ago"],
       [sides({ days: 29 }), "Days on the lot"],
     ],
   );

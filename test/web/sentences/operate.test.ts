@@ -242,6 +242,7 @@ test("the accounts begin with whose credit ends", () => {
       invited,
     ],
     [{ accounts: 0, low: 0 }, "No account yet.", invited],
+    [{ accounts: 0, low: 0, isFound: true }, "No account found.", invited],
   ]);
   assertSaid(dryTitle, [
     [["ci-bench"], "One account may run dry: ci-bench"],

@@ -113,7 +113,7 @@ function targetOf(redirectUri: string): string {
 
 const oauthErrorPage = (message: string, status: number): PageContent => ({
   status,
-  ...noticePage("The agent cannot be connected", `${message} Start again from the agent.`),
+  ...noticePage("The agent cannot be connected", `${message.replace(/\.?$/, ".")} Start again from the agent.`),
 });
 
 const expiredPage = oauthErrorPage("The request has expired, has been answered, or began in another browser.", 400);

@@ -33,7 +33,7 @@ const newPassword = {
 /** The new password, twice, for the password manager that knows an account by its address. */
 export const NewPasswordFields = ({ email }: { readonly email: string }): JSX.Element => (
   <>
-    <input type="hidden" name="username" value={email} autocomplete="username" />
+    <input type="text" name="username" value={email} autocomplete="username" hidden />
     <Field label={`New password, ${passwordRule}`} name="password" {...newPassword} />
     <Field label="The same again" name="repeated" {...newPassword} />
   </>
