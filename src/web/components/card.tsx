@@ -25,7 +25,7 @@ interface CardProps {
   /** The address of its photo, if photos are shown. */
   readonly photo?: string | undefined;
   /** Whether its price is judged: those of sold cars and of past days are not. */
-  readonly isJudged?: boolean;
+  readonly isJudged?: boolean | undefined;
 }
 
 export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
@@ -36,12 +36,22 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
         <Badge look="petrol">Certified</Badge>
       </span>
     ) : null}
-    <KeepButton car={car} />
+    <button
+      type="button"
+      class="keep js-only"
+      aria-pressed="false"
+      data-keep={car.id}
+      aria-label={`Keep ${carName(car)}`}
+    >
+      <Icon name="heart" />
+    </button>
     <div class="body">
       <h3>
         <a href={path}>{carName(car)}</a>
       </h3>
-      <span class="sub">{[car.trim, milesOf(car)].filter(Boolean).join(" · ")}</span>
+      <span class="sub">
+        {[car.trim, car.miles == null ? "" : count(car.miles, " mi")].filter(Boolean).join(" · ")}
+      </span>
       <span class="price">
         <b>{car.price == null ? "No price" : dollars(car.price)}</b>
         <PriceBadge car={car} />
@@ -58,9 +68,9 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
 
 interface CarsProps {
   /** `cars` on the page that a skip link leads to. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Whether few cards fill the width. */
-  readonly isFit?: boolean;
+  readonly isFit?: boolean | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -71,24 +81,9 @@ export const Cars = ({ id, isFit = false, children }: CarsProps): JSX.Element =>
   </ul>
 );
 
-/** The heart that keeps a car in this browser. It needs scripts. */
-export const KeepButton = ({ car }: { readonly car: CardListing }): JSX.Element => (
-  <button
-    type="button"
-    class="keep js-only"
-    aria-pressed="false"
-    data-keep={car.id}
-    aria-label={`Keep ${carName(car)}`}
-  >
-    <Icon name="heart" />
-  </button>
-);
-
 /** Returns the year, make and model of a car, or its VIN if none is known. */
 export const carName = ({ year, make, model, vin }: CardListing): string =>
   [year, make, model].filter((part) => part != null).join(" ") || vin;
-
-const milesOf = ({ miles }: CardListing): string => (miles == null ? "" : count(miles, " mi"));
 
 const ageOf = ({ days_on_market: days, sold_date: sold }: CardListing): string => {
   if (sold != null) return "sold";

@@ -10,25 +10,17 @@ import {
 } from "../../listing/schema.ts";
 import { listOf } from "./view.ts";
 
-/** The operations whose answers are rows of listings. */
-const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);
-
-/** Parameters that choose neither rows nor columns. */
-const shapeNames: ReadonlySet<string> = new Set(["format", "csv_raw", "limit", "offset"]);
-
-/** Returns the statement of a request; undefined for other operations, and for filters without an equivalent, such as distances. */
-export function equivalentSql(path: string, query: URLSearchParams): string | undefined {
-  if (!searchPaths.has(path)) return undefined;
-  const { fields, snapshot_date: day, sort, ...filters } = Object.fromEntries(query);
-  const conditions = Object.entries(filters)
-    .filter(([name]) => !shapeNames.has(name))
-    .map(([name, value]) => conditionOf(name, value));
+/** Returns the statement of a search; undefined for other operations, and for filters without an equivalent, such as distances. */
+export function equivalentSql(request: { readonly path: string; readonly querystring: string } | undefined) {
+  if (request?.path !== "/v1/listings") return undefined;
+  const query = Object.fromEntries(new URLSearchParams(request.querystring));
+  const { fields, snapshot_date: day, sort, limit: limitMax, offset: start, ...filters } = query;
+  const conditions = Object.entries(filters).map(([name, value]) => conditionOf(name, value));
   const order = sort === undefined ? "" : orderOf(sort);
   if (conditions.includes(undefined) || order === undefined) return undefined;
   const where = conditions.length === 0 ? "" : `\nWHERE ${conditions.join("\n  AND ")}`;
-  const [limit, offset] = ["limit", "offset"].map((name) =>
-    query.has(name) ? `\n${name.toUpperCase()} ${Number(query.get(name))}` : "",
-  );
+  const limit = limitMax === undefined ? "" : `\nLIMIT ${Number(limitMax)}`;
+  const offset = start === undefined ? "" : `\nOFFSET ${Number(start)}`;
   const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
   const source = day === undefined ? "active" : `snapshot(${quoted(day)})`;
   return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
