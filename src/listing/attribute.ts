@@ -67,10 +67,9 @@ export type Kept = "counted" | "gone";
  * Where an attribute is shown to people and agents.
  *
  * - `facet`: beside the results of a search.
- * - `build`: in the table of kept cars.
  * - `agents`: its filters, in the schemas of the agents' tools.
  */
-export type AttributeView = "facet" | "build" | "agents";
+export type AttributeView = "facet" | "agents";
 
 export interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */

@@ -1,11 +1,13 @@
 /** The facets of the shop. Each is counted without its own filter, so that it shows what else could be chosen. */
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
-import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
+import { type AttributeName, attributeOf, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { titleOf } from "./attributes.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
 
 type FacetName = QueryOf<"getFacets">["facets"][number];
+
+/** Returns what people call an attribute. */
+export const titleOf = (name: AttributeName): string => attributeOf(name).title ?? name.replaceAll("_", " ");
 
 export interface FacetDefinition {
   /** The name of the facet in the API. */

@@ -5,9 +5,7 @@ import { ratingWords } from "../components/badge.tsx";
 import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
 import { capital, lower } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
-import { conditions, titleOf } from "./attributes.ts";
-import { facetDefinitions, type ViewFacets } from "./facets.ts";
-import { featureName } from "./feature-names.ts";
+import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
 
 /** Filters that are removed together, in words. */
@@ -26,7 +24,9 @@ export interface ViewNames {
 
 /** Words of closed vocabularies. */
 const valueNames: ReadonlyMap<string, string> = new Map([
-  ...conditions,
+  ["new", "New"],
+  ["used", "Used"],
+  ["certified", "Certified"],
   ...Object.entries(ratingWords),
   ["one_owner", "One owner"],
   ["clean_title", "Clean title"],
@@ -38,6 +38,17 @@ const valueNames: ReadonlyMap<string, string> = new Map([
   ["transit", "In transit"],
   ["build", "To be built"],
 ]);
+
+/** Words of features that are not written in lower case. */
+const featureWords: ReadonlyMap<string, string> = new Map(
+  "ABS Android Apple Auto AWD Bluetooth CarPlay DC DVD GPS HD LED SiriusXM USB Wi-Fi"
+    .split(" ")
+    .map((word) => [word.toLowerCase().replace("-", ""), word]),
+);
+
+/** Returns a feature as people write it: `apple_carplay` is Apple CarPlay. */
+const featureName = (feature: string): string =>
+  capital(feature.replaceAll(/[^_ ]+/g, (word) => featureWords.get(word.toLowerCase()) ?? word).replaceAll("_", " "));
 
 /** Returns a value of a category in words. */
 export function valueName(name: string, value: string, facets?: ViewFacets): string {

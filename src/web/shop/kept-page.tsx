@@ -1,8 +1,8 @@
 /** Kept cars beside each other: the table of cars turned, a column for each car of the address, a row for each attribute. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
-import { type AttributeName, shownIn } from "../../listing/schema.ts";
+import { factsOf } from "../car/car-facts.tsx";
 import { Badge, PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
@@ -18,7 +18,6 @@ import { MissingParts } from "../shell/missing-parts.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
-import { titleOf, valueText } from "./attributes.ts";
 import { valueName } from "./filter-words.ts";
 import { photoHostsOf, photoSources } from "./photos.tsx";
 
@@ -38,7 +37,11 @@ const keptPath = (ids: readonly string[]): string =>
   ids.length === 0 ? "/shop" : `/shop?ids=${ids.join()}&view=table`;
 
 /** The page of the cars in `ids`; `add` adds one by its VIN, its id or its address. */
-export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode): Promise<PageContent | Redirect> {
+export async function keptPage(
+  { query, requests }: PageVisit,
+  photos: PhotoMode,
+  asOf: string,
+): Promise<PageContent | Redirect> {
   const given = query.getAll("ids").join().toLowerCase().split(",");
   const words = (query.get("add") ?? "").trim();
   const added = words === "" ? undefined : await addedId(requests, words);
@@ -73,7 +76,7 @@ export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode
             <a href={`/find?${new URLSearchParams({ q: words })}`}>Find it by its words</a>, and keep it.
           </Note>
         ) : null}
-        {cars.length === 0 ? null : <Comparison cars={cars} photos={photos} />}
+        {cars.length === 0 ? null : <Comparison cars={cars} photos={photos} asOf={asOf} />}
         <form class="line" action="/shop" method="get">
           <input type="hidden" name="ids" value={isTooLong ? "" : ids.join()} />
           <input type="hidden" name="view" value="table" />
@@ -127,10 +130,6 @@ interface ComparedRow {
   readonly best?: readonly [word: string, (kept: KeptCar) => number | null | undefined];
 }
 
-type BuildName = AttributeName & keyof KeptCar["listing"]["vehicle"]["build"];
-
-const buildNames: readonly BuildName[] = shownIn("build");
-
 const rows: readonly ComparedRow[] = [
   {
     title: "Price",
@@ -143,11 +142,6 @@ const rows: readonly ComparedRow[] = [
     title: "We expect 8 of 10 such cars from",
     cell: ({ listing: { market_value_low: low, market_value_high: high } }) =>
       low === null || high === null ? "–" : `${dollars(low)} to ${dollars(high)}`,
-  },
-  {
-    title: "All in, with stated fees",
-    cell: ({ listing }) => dollars(listing.all_in_price),
-    best: ["lowest", ({ listing }) => listing.all_in_price],
   },
   {
     title: "Year",
@@ -165,11 +159,14 @@ const rows: readonly ComparedRow[] = [
     cell: ({ listing: { dealer } }) => <a href={`/dealers/${dealer.dealer_id}`}>{dealer.name}</a>,
   },
   { title: "Place", cell: ({ listing: { dealer } }) => text(plainWords(dealer.city, dealer.state)) },
-  ...buildNames.map((name) => ({
-    title: titleOf(name),
-    cell: ({ listing }: KeptCar) => valueText(name, listing.vehicle.build[name]),
-  })),
 ];
+
+/** Returns the rows of the facts that the pages of cars have. */
+function factRows(cars: readonly KeptCar[], asOf: string): readonly ComparedRow[] {
+  const facts = new Map(cars.map((kept) => [kept, new Map(factsOf({ listing: kept.listing, own: kept.car, asOf }))]));
+  const titles = new Set([...facts.values()].flatMap((one) => [...one.keys()]).filter((title) => title !== "Miles"));
+  return [...titles].map((title) => ({ title, cell: (kept) => facts.get(kept)?.get(title) ?? "–" }));
+}
 
 /** Returns the row of the equipment that not all cars have. */
 function equipmentRow(cars: readonly KeptCar[]): ComparedRow {
@@ -185,7 +182,13 @@ function equipmentRow(cars: readonly KeptCar[]): ComparedRow {
   };
 }
 
-const Comparison = ({ cars, photos }: { readonly cars: readonly KeptCar[]; readonly photos: PhotoMode }) => {
+interface ComparisonProps {
+  readonly cars: readonly KeptCar[];
+  readonly photos: PhotoMode;
+  readonly asOf: string;
+}
+
+const Comparison = ({ cars, photos, asOf }: ComparisonProps): JSX.Element => {
   const columns: readonly TableColumn<ComparedRow>[] = [
     { title: "", cell: ({ title }) => title },
     ...cars.map((kept) => ({
@@ -198,11 +201,15 @@ const Comparison = ({ cars, photos }: { readonly cars: readonly KeptCar[]; reado
       ),
     })),
   ];
-  const known = [...rows, equipmentRow(cars)].filter(({ cell }) => cars.some((kept) => cell(kept) !== "–"));
+  const all = [...rows, ...factRows(cars, asOf), equipmentRow(cars)];
   return (
     <Sheet title="Side by side" of="The address holds the cars: share it, or keep it.">
       <div class="kept-table">
-        <DataTable label="Kept cars" columns={columns} rows={known} />
+        <DataTable
+          label="Kept cars"
+          columns={columns}
+          rows={all.filter(({ cell }) => cars.some((kept) => cell(kept) !== "–"))}
+        />
       </div>
     </Sheet>
   );
@@ -220,7 +227,7 @@ function isBest({ best }: ComparedRow, kept: KeptCar, cars: readonly KeptCar[]):
 const isForSale = ({ listing, supersededBy }: KeptCar): boolean =>
   listing.vehicle.status === "active" && listing.status === "active" && supersededBy === undefined;
 
-const CarHead = ({ kept, cars, photos }: Parameters<typeof Comparison>[0] & { readonly kept: KeptCar }) => {
+const CarHead = ({ kept, cars, photos }: Omit<ComparisonProps, "asOf"> & { readonly kept: KeptCar }): JSX.Element => {
   const { car, listing, supersededBy } = kept;
   const others = cars.map((other) => other.listing.id).filter((id) => id !== listing.id);
   const isMissing = listing.status !== "sold" && listing.vehicle.status === "missing";

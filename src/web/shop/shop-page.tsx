@@ -46,8 +46,8 @@ export const shopPage =
   ({ current, photos }: Pick<SiteServices, "current" | "photos">, question?: AskedQuestion): PageHandler =>
   async (visit) => {
     const { context, query, requests, visitor } = visit;
-    if (query.has("ids")) return keptPage(visit, photos);
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    if (query.has("ids")) return keptPage(visit, photos, asOf);
     const view = readView(query, asOf);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
