@@ -11,7 +11,7 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { things } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { count } from "../shell/format.ts";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";

@@ -14,7 +14,7 @@ import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count, day, dollars, plainWords, text } from "../shell/format.ts";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
