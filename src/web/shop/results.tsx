@@ -95,7 +95,9 @@ export const Paging = ({ view, pagination }: PagingProps): JSX.Element | null =>
         {count(Math.min(offset + 1, total))} to {count(Math.min(offset + limit, total))} of {count(total)}
       </span>
       {offset === 0 ? null : (
-        <Button href={pathAt(Math.max(0, offset - limit))}>Previous {count(Math.min(limit, offset))}</Button>
+        <Button href={pathAt(Math.max(0, Math.min(offset, total) - limit))}>
+          Previous {count(Math.min(limit, offset))}
+        </Button>
       )}
       {next === null ? null : <Button href={pathAt(next)}>Next {count(Math.min(limit, total - next))}</Button>}
     </nav>

@@ -74,7 +74,7 @@ function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters)
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
     fields: fieldsOf(view, photos),
-    limit: String(pageSizeOf(view)),
+    limit: view.limit ?? String(pageSizeOf(view)),
     ...(offset === undefined ? {} : { offset }),
   };
 }

@@ -42,9 +42,9 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   return parameters;
 }
 
-/** Returns a bound as the API takes it: people write `$25,000`. */
+/** Returns a bound as the API takes it: people write `$25,000`. The API refuses commas elsewhere, such as in `20000,00`. */
 const plainNumber = (name: string, value: string): string =>
-  /^(min|max)_/.test(name) && /^\$?\d[\d,]*(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+  /^(min|max)_/.test(name) && /^\$?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
 
 /** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
 function conditionsOf(values: readonly string[]): string {
