@@ -9,7 +9,7 @@ import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
-import { photoHostsOf, photoSources } from "../shop/photos.tsx";
+import { photoHostsOf, photoSources } from "../shop/photos.ts";
 import { isJudged, listingPath, readView, viewPath, withParameters } from "../shop/view.ts";
 import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";

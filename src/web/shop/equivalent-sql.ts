@@ -22,7 +22,7 @@ export function equivalentSql(request: { readonly path: string; readonly queryst
   const limit = limitMax === undefined ? "" : `\nLIMIT ${Number(limitMax)}`;
   const offset = start === undefined ? "" : `\nOFFSET ${Number(start)}`;
   const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
-  const source = day === undefined ? "active" : `snapshot(${quoted(day)})`;
+  const source = day === undefined ? "active" : `snapshot(${sqlText(day)})`;
   return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
 }
 
@@ -46,8 +46,8 @@ function categoryCondition(name: AttributeName, values: readonly string[]): stri
   if (type !== "VARCHAR") return `${name} IN (${values.map((value) => String(Number(value))).join(", ")})`;
   const lower = values.map((value) => value.toLowerCase());
   if (search !== "name" || lower.every((value) => /^[a-z0-9]+$/.test(value)))
-    return `lower(${name}) IN (${lower.map(quoted).join(", ")})`;
-  const plain = lower.map((value) => quoted(value.replaceAll(/[^\p{L}\p{N}]/gu, "")));
+    return `lower(${name}) IN (${lower.map(sqlText).join(", ")})`;
+  const plain = lower.map((value) => sqlText(value.replaceAll(/[^\p{L}\p{N}]/gu, "")));
   return `regexp_replace(lower(${name}), '[^\\p{L}\\p{N}]', '', 'g') IN (${plain.join(", ")})`;
 }
 
@@ -56,8 +56,9 @@ function orderOf(sort: string): string | undefined {
   const column = sort.replace(/^-/, "");
   const direction = sort.startsWith("-") ? " DESC" : "";
   if (sort === "value")
-    return `\nORDER BY list_position([${ratings.map(quoted).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
+    return `\nORDER BY list_position([${ratings.map(sqlText).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
   return Object.hasOwn(attributes, column) ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** Returns a text as SQL. */
+export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -19,7 +19,7 @@ import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import { valueName } from "./filter-words.ts";
-import { photoHostsOf, photoSources } from "./photos.tsx";
+import { photoHostsOf, photoSources } from "./photos.ts";
 
 /** The most cars beside each other, which is also the most that a browser keeps. */
 const keptMax = 12;

@@ -9,7 +9,7 @@ import { DataTable, type TableColumn } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cardDifference } from "../sentences/car.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
-import { photoSources } from "./photos.tsx";
+import { photoSources } from "./photos.ts";
 import { listingPath, orderOf, type ViewParameters, viewPath, withParameters } from "./view.ts";
 
 interface CardListProps {

@@ -19,7 +19,7 @@ import { FilterForm } from "./filter-form.tsx";
 import { chosenFilters, spokenSearch } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
-import { photoHostsOf } from "./photos.tsx";
+import { photoHostsOf } from "./photos.ts";
 import { CardList, ListingTable, Paging } from "./results.tsx";
 import { type FoundView, findView } from "./search.ts";
 import {
