@@ -126,12 +126,12 @@ const Wide = ({ sheets: [first, ...beside] }: { readonly sheets: readonly JSX.El
 );
 
 /** Where the car is found: in the search that led here, else in its make and model. */
-const Whereabouts = ({ car: { listing, others, view } }: { readonly car: ShownCar }): JSX.Element => {
+const Whereabouts = ({ car: { listing, others, view, place } }: { readonly car: ShownCar }): JSX.Element => {
   const { make, model } = listing.vehicle.build;
   const { position } = others ?? {};
   if (others?.from === "search") {
     const here = position === undefined ? undefined : `${count(position.number)} of ${count(position.total)}`;
-    return <Kicker above={[[viewPath(view), spokenSearch(view) ?? "Shop"]]} here={here} />;
+    return <Kicker above={[[viewPath(view), spokenSearch(view, { place }) ?? "Shop"]]} here={here} />;
   }
   const ofMake = make === null ? [] : [[viewPath({ make: ofModel(make, "").make }), make] as const];
   const own = make === null || model === null ? [] : [[viewPath(ofModel(make, model)), model] as const];
