@@ -18,7 +18,7 @@ export type Valued = AnswerOf<"getListingComparables">["data"];
 export type Evidence = AnswerOf<"getEvidence">["data"];
 
 /** A car, the search that led to it, and the published day. */
-export interface CarOfView {
+interface CarOfView {
   readonly listing: ListingDetail;
   readonly view: ViewParameters;
   readonly asOf: string;

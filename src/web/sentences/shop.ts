@@ -120,7 +120,7 @@ const placeWords = ({ place, radius }: SearchedCars): string =>
       : `in ${place}`;
 
 /** What a search found. */
-export interface FoundCars {
+interface FoundCars {
   readonly cars: number;
   /** The search in words; undefined for all cars. */
   readonly search?: string | undefined;

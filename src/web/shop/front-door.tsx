@@ -70,7 +70,7 @@ export const frontDoor =
   };
 
 /** Returns the address of a view of the former explorer, whose charts are the market's. */
-export function formerView(query: URLSearchParams): string {
+function formerView(query: URLSearchParams): string {
   const { layout, chart, by: _, period, shade, change: __, unrated: ___, ...filters } = Object.fromEntries(query);
   const view = chart === "map" ? { view: "map", ...(shade === undefined ? {} : { shade }) } : {};
   const days = period === undefined ? {} : { days: period === "90" ? "60" : period };

@@ -22,7 +22,7 @@ import {
 } from "./view.ts";
 
 /** What a search depends on besides its view. */
-export interface SearchContext {
+interface SearchContext {
   readonly requests: PageRequests;
   readonly asOf: string;
   readonly photos: PhotoMode;
