@@ -66,11 +66,10 @@ export type Kept = "counted" | "gone";
 /**
  * Where an attribute is shown to people and agents.
  *
- * - `facet`, `column`: beside the results of the explorer, and in their table.
- * - `vehicle`, `build`, `listing`: in these lists on the page of a listing.
+ * - `facet`: beside the results of a search.
  * - `agents`: its filters, in the schemas of the agents' tools.
  */
-export type AttributeView = "facet" | "column" | "vehicle" | "build" | "listing" | "agents";
+export type AttributeView = "facet" | "agents";
 
 export interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */

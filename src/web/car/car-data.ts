@@ -2,6 +2,7 @@
 import type { AnswerOf } from "../../contract/types.ts";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { zipPlace } from "../shop/search.ts";
 import {
   apiFilters,
   filterNames,
@@ -17,7 +18,7 @@ export type Valued = AnswerOf<"getListingComparables">["data"];
 export type Evidence = AnswerOf<"getEvidence">["data"];
 
 /** A car, the search that led to it, and the published day. */
-export interface CarOfView {
+interface CarOfView {
   readonly listing: ListingDetail;
   readonly view: ViewParameters;
   readonly asOf: string;
@@ -40,7 +41,7 @@ export async function loadCar(requests: PageRequests, shown: CarOfView) {
   const { listing } = shown;
   const { id, vin, dealer, sold_date: sold } = listing;
   const ofVin = { vin_pattern: vin, fields: [...cardFields, "keywords"].join(), limit: "20" };
-  const [evidence, ofCar, valued, typicalDays, stock] = await Promise.all([
+  const [evidence, ofCar, valued, typicalDays, stock, place] = await Promise.all([
     requests.loadPart("evidence", () => requests.call("getEvidence", { limit: "200" }, { vin })),
     requests.loadPart("facts of this car", () =>
       requests.call("searchListings", { ...ofVin, ...(sold === null ? {} : { inventory_status: "sold" }) }),
@@ -48,11 +49,12 @@ export async function loadCar(requests: PageRequests, shown: CarOfView) {
     requests.loadPart("similar cars", () => loadSimilar(requests, id)),
     requests.loadPart("the typical time on the lot", () => typicalDaysOf(requests, listing)),
     requests.loadPart("the dealer's stock", () => loadStock(requests, dealer.dealer_id)),
+    zipPlace(requests, shown.view),
   ]);
   const own = ofCar?.data.find((one) => one.id === id);
   const isBranded = own?.keywords?.includes("branded") === true;
   const others = await requests.loadPart("other cars", () => loadOthers(requests, shown, isBranded));
-  return { ...shown, evidence: evidence?.data, own, valued, typicalDays, stock, others };
+  return { ...shown, evidence: evidence?.data, own, valued, typicalDays, stock, others, place };
 }
 
 /** The most similar cars of an answer: with fewer, the answer has all of them. */

@@ -34,7 +34,8 @@ export const CarFacts = ({ car, hasPhoto }: FactsProps): JSX.Element => (
   </Sheet>
 );
 
-function factsOf({ listing, own, asOf }: ShownCar): readonly (readonly [string, ComponentChildren])[] {
+/** Returns the known facts of a car, each with its name. */
+export function factsOf({ listing, own, asOf }: Pick<ShownCar, "listing" | "own" | "asOf">) {
   const { build } = listing.vehicle;
   const rows = own?.features?.includes("third_row_seats") === true ? " in 3 rows" : "";
   const facts: readonly (readonly [string, ComponentChildren])[] = [

@@ -2,14 +2,14 @@
 import type { ComponentChildren, JSX } from "preact";
 import { Badge, hasBrandedTitle, PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { CarDrawing, type DrawnCar, Wash } from "../drawings/car-drawing.tsx";
+import { CarDrawing, type DrawnCar, Photo, Wash } from "../drawings/car-drawing.tsx";
 import { historyParts } from "../sentences/car.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { joined, pluralOf } from "../sentences/words.ts";
 import { count, dollars, plainWords, shortDay, webUrl } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Words } from "../shell/verdict.tsx";
-import { Photo } from "../shop/photos.tsx";
+import { valueName } from "../shop/filter-words.ts";
 import type { ListingDetail, ShownCar } from "./car-data.ts";
 
 interface HeroProps {
@@ -92,16 +92,11 @@ function summaryOf({ listing, others }: ShownCar): string {
   return parts.filter((part) => part !== null && part !== "").join(" · ");
 }
 
-const conditionWords: ReadonlyMap<string | null, string> = new Map([
-  ["certified", "Certified"],
-  ["new", "New"],
-]);
-
 /** The rating of the price, or the branded title in its place, or when it was sold; the condition unless it is used; and the history. */
 const Badges = ({ car: { listing, own, asOf } }: { readonly car: ShownCar }): JSX.Element => {
   const judged = { ...listing, keywords: own?.keywords };
   const isBranded = hasBrandedTitle(judged);
-  const condition = conditionWords.get(listing.inventory_type);
+  const condition = listing.inventory_type ?? "used";
   const history = isBranded || (own?.keywords ?? []).length === 0 ? [] : historyParts(own?.keywords);
   return (
     <>
@@ -112,7 +107,7 @@ const Badges = ({ car: { listing, own, asOf } }: { readonly car: ShownCar }): JS
       ) : (
         <Badge>No rating</Badge>
       )}
-      {condition === undefined ? null : <Badge look="petrol">{condition}</Badge>}
+      {condition === "used" ? null : <Badge look="petrol">{valueName("inventory_type", condition)}</Badge>}
       {history.map((word) => (
         <Badge key={word}>{word}</Badge>
       ))}

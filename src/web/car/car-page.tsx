@@ -5,12 +5,12 @@ import { Card, Cars } from "../components/card.tsx";
 import { Note } from "../components/sheet.tsx";
 import { alternativesTitle, carVerdict, noRatingOf, whyNoRating } from "../sentences/car.ts";
 import { count } from "../shell/format.ts";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
-import { photoHostsOf, photoSources } from "../shop/photos.tsx";
-import { listingPath, readView, viewPath, withParameters } from "../shop/view.ts";
+import { photoHostsOf, photoSources } from "../shop/photos.ts";
+import { isJudged, listingPath, readView, viewPath, withParameters } from "../shop/view.ts";
 import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet } from "./car-facts.tsx";
@@ -102,8 +102,8 @@ async function sheetsOf({ requests, query }: PageVisit, car: ShownCar, hasPhoto:
   if (!isCompared)
     return (
       <>
-        <Wide sheets={[facts, ...price]} />
-        <Wide sheets={[...features, dealer]} />
+        <Wide sheets={[facts, ...price, dealer]} />
+        {features}
       </>
     );
   const load = (radius: number) => requests.loadPart("similar cars", () => loadSimilar(requests, listing.id, radius));
@@ -126,12 +126,12 @@ const Wide = ({ sheets: [first, ...beside] }: { readonly sheets: readonly JSX.El
 );
 
 /** Where the car is found: in the search that led here, else in its make and model. */
-const Whereabouts = ({ car: { listing, others, view } }: { readonly car: ShownCar }): JSX.Element => {
+const Whereabouts = ({ car: { listing, others, view, place } }: { readonly car: ShownCar }): JSX.Element => {
   const { make, model } = listing.vehicle.build;
   const { position } = others ?? {};
   if (others?.from === "search") {
     const here = position === undefined ? undefined : `${count(position.number)} of ${count(position.total)}`;
-    return <Kicker above={[[viewPath(view), spokenSearch(view) ?? "Shop"]]} here={here} />;
+    return <Kicker above={[[viewPath(view), spokenSearch(view, { place }) ?? "Shop"]]} here={here} />;
   }
   const ofMake = make === null ? [] : [[viewPath({ make: ofModel(make, "").make }), make] as const];
   const own = make === null || model === null ? [] : [[viewPath(ofModel(make, model)), model] as const];
@@ -153,7 +153,12 @@ const Others = ({ car: { listing, others, view } }: { readonly car: ShownCar }):
       </div>
       <Cars isFit={cars.length > 2}>
         {cars.map((car) => (
-          <Card key={car.id} car={car} path={listingPath(car.id, ofSearch)} />
+          <Card
+            key={car.id}
+            car={car}
+            path={listingPath(car.id, ofSearch)}
+            isJudged={from !== "search" || isJudged(view)}
+          />
         ))}
       </Cars>
     </section>

@@ -8,9 +8,10 @@ import { sortingOf } from "../components/numbers.tsx";
 import { Note } from "../components/sheet.tsx";
 import { paceNote, priceTimeTitle } from "../sentences/car.ts";
 import { count, day, dollars, shortDay } from "../shell/format.ts";
+import { sqlText } from "../shop/equivalent-sql.ts";
 import { viewPath } from "../shop/view.ts";
 import type { ListingDetail, ShownCar } from "./car-data.ts";
-import { type PageAddress, sqlText } from "./similar-cars.tsx";
+import type { PageAddress } from "./similar-cars.tsx";
 
 export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readonly address: PageAddress }) => {
   const { listing, own, valued } = car;

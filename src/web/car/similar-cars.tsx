@@ -22,6 +22,7 @@ import {
 import { things } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { count, dollars, plainWords, shortDay } from "../shell/format.ts";
+import { sqlText } from "../shop/equivalent-sql.ts";
 import { similarMax, type Valued } from "./car-data.ts";
 
 type SimilarCar = Valued["comparables"][number];
@@ -188,9 +189,6 @@ function numbersOf(cars: readonly SimilarCar[]): ChartTable {
     ]),
   };
 }
-
-/** Returns a text as SQL. */
-export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Returns the statement of cars for sale of the model, within the years of the similar cars. */
 function sqlOf({ subject: { make, model, year } }: Valued): string | undefined {

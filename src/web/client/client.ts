@@ -1,7 +1,6 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
 import { enhanceDrawings } from "./drawings.ts";
 import { on } from "./elements.ts";
-import { hideBrokenPhotos } from "./photos.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
 import { enhanceViews } from "./views.ts";
@@ -44,6 +43,16 @@ async function copy(code: Element): Promise<void> {
 async function copyLink(link: string): Promise<void> {
   if (navigator.clipboard === undefined) prompt("Copy this link:", link);
   else await navigator.clipboard.writeText(link);
+}
+
+/** Hides photos that do not load, so that the drawn car below them is seen. */
+function hideBrokenPhotos(): void {
+  const hide = (target: EventTarget | null): void => {
+    if (target instanceof HTMLImageElement && target.matches(".photo")) target.hidden = true;
+  };
+  document.addEventListener("error", ({ target }) => hide(target), true);
+  for (const photo of document.querySelectorAll<HTMLImageElement>("img.photo"))
+    if (photo.complete && photo.naturalWidth === 0) hide(photo);
 }
 
 // Shows the controls that need scripts, and hides those that scripts replace.

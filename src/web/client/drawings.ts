@@ -50,9 +50,7 @@ function draw(figure: Element, chart: SVGSVGElement): Element {
   for (const element of figure.querySelectorAll("figcaption h2, figcaption .of")) {
     const { color, fontFamily, fontSize, fontWeight } = getComputedStyle(element);
     const size = Number.parseFloat(fontSize);
-    const plain = document.importNode(element, true);
-    for (const control of plain.querySelectorAll(".choice")) control.remove();
-    for (const line of linesOf(plain.textContent.trim(), width / (size * letterWidth))) {
+    for (const line of linesOf(element.textContent.trim(), width / (size * letterWidth))) {
       top += size * lineHeight;
       const text = document.createElementNS(namespace, "text");
       const font = { "font-family": fontFamily, "font-size": fontSize, "font-weight": fontWeight };

@@ -1,13 +1,9 @@
 /**
  * Views without page loads: a changed filter or a followed link fetches the next view's document and morphs the page into it, so that focus,
- * scroll and open sections stay. The URL is that of the view. Views that were shown are kept, so that going back asks for nothing.
+ * scroll and open sections stay. The URL is that of the view. Going back shows what the browser has cached.
  */
 import { Idiomorph } from "idiomorph";
 import { isPlainClick, on } from "./elements.ts";
-
-/** The views that were shown, by address, and how many are kept. */
-const kept = new Map<string, string>();
-const keptMax = 40;
 
 let shownUrl = "";
 let loading: AbortController | undefined;
@@ -16,7 +12,6 @@ let loading: AbortController | undefined;
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
   shownUrl = urlWithoutHash();
-  kept.set(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
@@ -36,13 +31,11 @@ export function enhanceViews(): void {
   });
   addEventListener("popstate", () => {
     // Links to fragments of the page are not views.
-    if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
+    if (urlWithoutHash() !== shownUrl) show(urlWithoutHash(), "force-cache");
   });
 }
 
-function urlWithoutHash(): string {
-  return location.href.replace(/#.*$/, "");
-}
+const urlWithoutHash = (): string => location.href.replace(/#.*$/, "");
 
 const isView = ({ origin, pathname, hash }: URL): boolean =>
   origin === location.origin && pathname === "/shop" && hash === "";
@@ -73,24 +66,17 @@ async function open(url: string, isAtCars = false): Promise<void> {
  * Shows a view, or another page such as a refusal, at the address to which it leads; leaves the page for what is no document. Returns false if
  * another view was opened meanwhile.
  */
-async function show(url: string): Promise<boolean> {
+async function show(url: string, cache: RequestCache = "default"): Promise<boolean> {
   loading?.abort();
   const current = new AbortController();
   loading = current;
   document.querySelector("#results")?.setAttribute("aria-busy", "true");
   try {
-    let html = kept.get(url);
-    let address = url;
-    if (html === undefined) {
-      const response = await fetch(url, { signal: current.signal, headers: { Accept: "text/html" } });
-      if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
-      html = await response.text();
-      address = response.url;
-      if (kept.size === keptMax) kept.clear();
-      if (html.includes("data-view")) kept.set(address, html);
-    }
-    if (address !== urlWithoutHash()) history.pushState(null, "", address);
-    shownUrl = address;
+    const response = await fetch(url, { signal: current.signal, cache, headers: { Accept: "text/html" } });
+    if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new TypeError("No document.");
+    const html = await response.text();
+    if (response.url !== urlWithoutHash()) history.pushState(null, "", response.url);
+    shownUrl = response.url;
     replace(new DOMParser().parseFromString(html, "text/html"));
     return true;
   } catch {
@@ -108,15 +94,11 @@ function replace(next: Document): void {
     return;
   }
   Idiomorph.morph(document.body, next.body, { callbacks: { beforeAttributeUpdated } });
-  announce(document.querySelector(".verdict h1")?.textContent ?? "");
+  const region = document.querySelector("#announcement");
+  if (region !== null) region.textContent = document.querySelector(".verdict h1")?.textContent ?? "";
   document.dispatchEvent(new Event("carquet:view"));
 }
 
 /** Details stay open or closed as the reader left them. */
 const beforeAttributeUpdated = (name: string, element: Element): boolean =>
   name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "";
-
-function announce(text: string): void {
-  const region = document.querySelector("#announcement");
-  if (region !== null) region.textContent = text;
-}

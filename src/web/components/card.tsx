@@ -6,7 +6,6 @@ import { cardSentence, historyParts } from "../sentences/car.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Badge, PriceBadge } from "./badge.tsx";
-import { Ruler } from "./ruler.tsx";
 
 /** A listing as a card shows it: the fields of a search. */
 export type CardListing = AnswerOf<"searchListings">["data"][number];
@@ -25,7 +24,7 @@ interface CardProps {
   /** The address of its photo, if photos are shown. */
   readonly photo?: string | undefined;
   /** Whether its price is judged: those of sold cars and of past days are not. */
-  readonly isJudged?: boolean;
+  readonly isJudged?: boolean | undefined;
 }
 
 export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
@@ -36,12 +35,22 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
         <Badge look="petrol">Certified</Badge>
       </span>
     ) : null}
-    <KeepButton car={car} />
+    <button
+      type="button"
+      class="keep js-only"
+      aria-pressed="false"
+      data-keep={car.id}
+      aria-label={`Keep ${carName(car)}`}
+    >
+      <Icon name="heart" />
+    </button>
     <div class="body">
       <h3>
         <a href={path}>{carName(car)}</a>
       </h3>
-      <span class="sub">{[car.trim, milesOf(car)].filter(Boolean).join(" · ")}</span>
+      <span class="sub">
+        {[car.trim, car.miles == null ? "" : count(car.miles, " mi")].filter(Boolean).join(" · ")}
+      </span>
       <span class="price">
         <b>{car.price == null ? "No price" : dollars(car.price)}</b>
         <PriceBadge car={car} />
@@ -56,11 +65,31 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
   </li>
 );
 
+/** The part of the ruler on each side of the drawn range, in percent. */
+const margin = 10;
+
+/** The ruler of a price: where it lies beside the range in which 8 of 10 similar cars are expected. */
+const Ruler = ({ car }: Pick<CardProps, "car">): JSX.Element | null => {
+  const { price, market_value_low: low, market_value_high: high } = car;
+  if (price == null || low == null || high == null) return null;
+  const start = Math.min(price, low);
+  const length = Math.max(price, high) - start || 1;
+  const percentOf = (dollars: number): string =>
+    `${Math.round(margin + ((100 - 2 * margin) * (dollars - start)) / length)}%`;
+  return (
+    <svg class="ruler no-phone" aria-hidden="true">
+      <line x1="0" x2="100%" y1="8" y2="8" />
+      <line x1={percentOf(low)} x2={percentOf(high)} y1="8" y2="8" />
+      <circle cx={percentOf(price)} cy="8" r="5.5" />
+    </svg>
+  );
+};
+
 interface CarsProps {
   /** `cars` on the page that a skip link leads to. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Whether few cards fill the width. */
-  readonly isFit?: boolean;
+  readonly isFit?: boolean | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -71,30 +100,12 @@ export const Cars = ({ id, isFit = false, children }: CarsProps): JSX.Element =>
   </ul>
 );
 
-/** The heart that keeps a car in this browser. It needs scripts. */
-export const KeepButton = ({ car }: { readonly car: CardListing }): JSX.Element => (
-  <button
-    type="button"
-    class="keep js-only"
-    aria-pressed="false"
-    data-keep={car.id}
-    aria-label={`Keep ${carName(car)}`}
-  >
-    <Icon name="heart" />
-  </button>
-);
-
 /** Returns the year, make and model of a car, or its VIN if none is known. */
 export const carName = ({ year, make, model, vin }: CardListing): string =>
   [year, make, model].filter((part) => part != null).join(" ") || vin;
 
-const milesOf = ({ miles }: CardListing): string => (miles == null ? "" : count(miles, " mi"));
-
-const ageOf = ({ days_on_market: days, sold_date: sold }: CardListing): string => {
-  if (sold != null) return "sold";
-  if (days == null) return "";
-  return days === 0 ? "new today" : amountOf(days, "day");
-};
+const ageOf = ({ days_on_market: days, sold_date: sold }: CardListing): string =>
+  sold != null ? "sold" : days == null ? "" : days === 0 ? "new today" : amountOf(days, "day");
 
 const placeOf = ({ distance_miles: miles, state }: CardListing): string =>
   miles == null ? (state ?? "") : count(Math.round(miles), " mi");

@@ -1,6 +1,7 @@
 /** Facets: the filters of a form, as checkbox rows with counts and bars, or as a range with its histogram. */
 import type { ComponentChildren, JSX } from "preact";
 import { count } from "../shell/format.ts";
+import { Meter } from "./table.tsx";
 
 export interface FacetRow {
   readonly value: string;
@@ -29,7 +30,7 @@ export const Facet = ({ legend, name, rows, total, rest = [], isOpenEnded = fals
       <input type="checkbox" id={`${name}=${row.value}`} name={name} value={row.value} checked={row.isChecked} />
       <span>{row.text}</span>
       {row.count === undefined ? null : <output>{count(row.count)}</output>}
-      <Share part={row.count ?? 0} whole={whole} />
+      <Meter look="share" part={row.count ?? 0} whole={whole} />
     </label>
   );
   return (
@@ -48,16 +49,6 @@ export const Facet = ({ legend, name, rows, total, rest = [], isOpenEnded = fals
     </fieldset>
   );
 };
-
-/** A bar below a row: the part of a whole. */
-const Share = ({ part, whole }: { readonly part: number; readonly whole: number }): JSX.Element => (
-  <svg class="share" aria-hidden="true">
-    <rect width={`${percentOf(part, whole)}%`} height="2" rx="1" />
-  </svg>
-);
-
-/** Returns a part of a whole in whole percent, at most 100. */
-const percentOf = (part: number, whole: number): number => Math.round(Math.min(1, part / (whole || 1)) * 100);
 
 interface RangeFacetProps {
   readonly legend: string;

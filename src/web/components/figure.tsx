@@ -37,7 +37,7 @@ export const Figure = ({ id, title, of, children, numbers, sql, controls }: Figu
           </a>
         </details>
       )}
-      <details class="js-only">
+      <details class="image js-only">
         <summary>Image</summary>
         {["PNG", "SVG"].map((format) => (
           <button type="button" key={format} data-draw={`${id}.${format.toLowerCase()}`}>

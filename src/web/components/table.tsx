@@ -126,9 +126,20 @@ function Heading<Row>({ column, sorting }: HeadingProps<Row>): JSX.Element {
   );
 }
 
+interface MeterProps {
+  readonly part: number;
+  readonly whole: number;
+  /** `share` is thin, below the row of a facet. */
+  readonly look?: "meter" | "share";
+}
+
 /** A bar in a cell, before its number: the part of a whole. */
-export const Meter = ({ part, whole }: { readonly part: number; readonly whole: number }): JSX.Element => (
-  <svg class="meter" aria-hidden="true">
-    <rect width={`${Math.round(Math.min(1, part / (whole || 1)) * 100)}%`} height="8" rx="4" />
+export const Meter = ({ part, whole, look = "meter" }: MeterProps): JSX.Element => (
+  <svg class={look} aria-hidden="true">
+    <rect
+      width={`${Math.round(Math.min(1, part / (whole || 1)) * 100)}%`}
+      height="100%"
+      rx={look === "meter" ? 4 : 1}
+    />
   </svg>
 );

@@ -2,7 +2,7 @@
  * The drawing of a car from the side, to scale: its class by its model, its exact paint, and variations by its facts. The paint is the color of
  * the drawing; the shapes are in `cars.svg`, which browsers keep.
  */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { assetPath } from "../shell/assets.ts";
 import { type CarClass, carClassOf } from "./models.ts";
 import { paintOf, textHash } from "./paints.ts";
@@ -28,7 +28,7 @@ export const plainCar = ({ make, model }: Pick<DrawnCar, "make" | "model">): Dra
 });
 
 /** What a drawing shows: the names of its shapes, its paint, and the classes of its variations. */
-export interface CarLook {
+interface CarLook {
   readonly carClass: CarClass;
   /** The color, as `#rrggbb`. */
   readonly paint: string;
@@ -133,21 +133,28 @@ export const Wash = ({ car }: { readonly car: DrawnCar }): JSX.Element => (
   </svg>
 );
 
+interface PhotoProps {
+  readonly source: string;
+  readonly id?: string;
+  readonly alt?: string;
+}
+
+/** A photo over the drawn car, which a script uncovers if the photo does not load. */
+export const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
+  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
+);
+
 interface StageProps {
   readonly car: DrawnCar;
   /** The address of the photo that covers the drawing. */
   readonly photo?: string | undefined;
-  readonly children?: ComponentChildren;
 }
 
 /** A car on its stage: the drawing on a floor, in a wash of its paint, and over it the photo if there is one. */
-export const Stage = ({ car, photo, children }: StageProps): JSX.Element => (
+export const Stage = ({ car, photo }: StageProps): JSX.Element => (
   <span class="stage">
     <Wash car={car} />
     <CarDrawing car={car} />
-    {photo === undefined ? null : (
-      <img class="photo" src={photo} alt="" loading="lazy" decoding="async" referrerpolicy="no-referrer" />
-    )}
-    {children}
+    {photo === undefined ? null : <Photo source={photo} />}
   </span>
 );

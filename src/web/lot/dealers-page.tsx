@@ -7,7 +7,7 @@ import { Sheet } from "../components/sheet.tsx";
 import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
 import { shortened, things } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";

@@ -8,7 +8,7 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { capital } from "../sentences/words.ts";
 import { count, plainWords, webUrl } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { queryString } from "../../operations/caller.ts";
 import { seriesColors as colors } from "../charts/marks.tsx";
 import { Button } from "../components/button.tsx";
 import { Chips, Segments } from "../components/chips.tsx";
@@ -11,7 +12,7 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -108,7 +109,8 @@ function kickerOf([own, ...others]: readonly MarketSearch[], days: MarketDays): 
 /** Returns the statement of the days of all searches; undefined for filters that columns do not express. */
 function statementOf(trends: readonly SearchTrend[], from: string): string | undefined {
   const statements = trends.map(({ search }) => {
-    const [, where] = equivalentSql("/v1/listings", new URLSearchParams(search.filters))?.split("\nFROM active") ?? [];
+    const [, where] =
+      equivalentSql({ path: "/v1/listings", querystring: queryString(search.filters) })?.split("\nFROM active") ?? [];
     if (where === undefined) return undefined;
     const condition = `snapshot_date >= '${from}'${where.replace(/^\nWHERE /, "\n  AND ")}`;
     return `SELECT snapshot_date, '${search.name.replaceAll("'", "''")}' AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days\nWHERE ${condition}\nGROUP BY ALL`;

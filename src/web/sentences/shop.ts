@@ -120,7 +120,7 @@ const placeWords = ({ place, radius }: SearchedCars): string =>
       : `in ${place}`;
 
 /** What a search found. */
-export interface FoundCars {
+interface FoundCars {
   readonly cars: number;
   /** The search in words; undefined for all cars. */
   readonly search?: string | undefined;
@@ -171,15 +171,8 @@ function verbOf({ cars, search, state }: FoundCars): string {
 }
 
 /** Returns the clause on great prices; undefined if they are not counted. */
-function greatClause({
-  cars,
-  search,
-  great,
-  good,
-  isBestFirst = false,
-  greatCities = [],
-  hrefs,
-}: FoundCars): Sentence | undefined {
+function greatClause(found: FoundCars): Sentence | undefined {
+  const { cars, search, great, good, isBestFirst = false, greatCities = [], hrefs } = found;
   if (typeof great !== "number") return undefined;
   const isFew = cars <= sparseCars;
   if (great === 0) {
@@ -204,8 +197,9 @@ function greatClause({
   return clause`${neutral(`${count(great)} ${great === 1 ? "is a great price" : "are great prices"}`, hrefs?.great)}.`;
 }
 
-function contextOf({ cars, search, isBestFirst, branded, cleanTitles, state, hrefs }: FoundCars): Sentence {
-  if (search !== undefined) return joined([[`${search}.`], cleanClause({ cars, cleanTitles, hrefs })]);
+function contextOf(found: FoundCars): Sentence {
+  const { cars, search, isBestFirst, branded, state, hrefs } = found;
+  if (search !== undefined) return joined([[`${search}.`], cleanClause(found)]);
   if (cars === 0 || state !== undefined) return [];
   const order = isBestFirst === true ? ["Ordered by how the price compares with similar cars."] : undefined;
   const badge = !some(branded)
@@ -214,11 +208,7 @@ function contextOf({ cars, search, isBestFirst, branded, cleanTitles, state, hre
   return joined([order, badge]);
 }
 
-function cleanClause({
-  cars,
-  cleanTitles,
-  hrefs,
-}: Pick<FoundCars, "cars" | "cleanTitles" | "hrefs">): Sentence | undefined {
+function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefined {
   if (typeof cleanTitles !== "number" || cars === 0 || cleanTitles > cars) return undefined;
   if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
   if (cleanTitles === 0) return ["None states a clean title."];
@@ -228,23 +218,18 @@ function cleanClause({
 }
 
 /** Returns the facts of a search: a median says whether it mixes used and new cars, and whether a bound of the search cuts it. */
-function foundFacts({ medianPrice, medianDays, search, ...found }: FoundCars): readonly Fact[] {
-  if (search === undefined) return [];
-  const label = medianLabel({ used: found.used, new: found.new, hasPriceBound: found.hasPriceBound });
-  return [
-    ...fact(wholePrice(medianPrice), label),
-    ...fact(daysText(medianDays), found.state === "sold" ? "typical time to a sale" : "typical time on the lot"),
-  ];
-}
-
-interface MedianOf {
-  readonly used?: MaybeNumber;
-  readonly new?: MaybeNumber;
-  readonly hasPriceBound?: boolean | undefined;
+function foundFacts(found: FoundCars): readonly Fact[] {
+  if (found.search === undefined) return [];
+  const time = found.state === "sold" ? "typical time to a sale" : "typical time on the lot";
+  return [...fact(wholePrice(found.medianPrice), medianLabel(found)), ...fact(daysText(found.medianDays), time)];
 }
 
 /** Returns what a median price is of: `median price, used and new together, within your bound`. */
-export const medianLabel = ({ used, new: fresh, hasPriceBound = false }: MedianOf): string =>
+export const medianLabel = ({
+  used,
+  new: fresh,
+  hasPriceBound = false,
+}: Pick<FoundCars, "used" | "new" | "hasPriceBound">): string =>
   ["median price", some(used) && some(fresh) ? "used and new together" : "", hasPriceBound ? "within your bound" : ""]
     .filter((word) => word !== "")
     .join(", ");

@@ -75,9 +75,10 @@ export function sentenceOf(...clauses: readonly Hole[]): Sentence | undefined {
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Returns a sentence that begins with a capital. */
-export const capitalized = ([first, ...rest]: Sentence): Sentence =>
+const capitalized = ([first, ...rest]: Sentence): Sentence =>
   first === undefined
     ? []
     : [typeof first === "string" ? capital(first) : { ...first, text: capital(first.text) }, ...rest];

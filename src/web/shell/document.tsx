@@ -2,12 +2,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { assetPath, typefacePath } from "./assets.ts";
-import { CapNotice } from "./cap-notice.tsx";
 import { type Door, doorsOf, isPaid, tints } from "./doors.ts";
 import { FindBox } from "./find-box.tsx";
 import { day as dayText, usd } from "./format.ts";
 import { HowMade } from "./how-made.tsx";
 import { Brand, Icon } from "./icons.tsx";
+import { CapNotice } from "./notes.tsx";
 import type { ChargedRequest } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
 

@@ -65,14 +65,6 @@ export const signedAmount = (micros: number): string => (micros > 0 ? `+${usd(mi
 /** Formats a Unix time in UTC to the minute, for example `2026-11-19 08:15`. */
 export const time = (atMs: number): string => new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
 
-/** Formats a signed fraction as a percentage. */
-export function percent(fraction: number | null | undefined): string {
-  if (fraction === null || fraction === undefined) return unknown;
-  const size = Math.abs(fraction * 100).toFixed(1);
-  if (size === "0.0") return "0.0%";
-  return `${fraction < 0 ? "−" : "+"}${size}%`;
-}
-
 /** Formats a fraction as a percentage without a sign, with one decimal: `4.7 %`. */
 export const inPercent = (fraction: number): string => `${tenths.format(Math.abs(fraction * 100))}\u00a0%`;
 

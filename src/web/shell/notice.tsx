@@ -59,11 +59,17 @@ export const notice = ({
       {more}
       {ways.length === 0 ? null : (
         <p class="line">
-          {ways.map(([path, text], index) => (
-            <Button key={path} href={path} look={isQuiet ? "quiet" : index === 0 ? "main" : undefined}>
-              {text}
-            </Button>
-          ))}
+          {ways.map(([path, text], index) =>
+            isQuiet ? (
+              <a key={path} href={path}>
+                {text}
+              </a>
+            ) : (
+              <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
+                {text}
+              </Button>
+            ),
+          )}
         </p>
       )}
     </section>

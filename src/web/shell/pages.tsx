@@ -9,8 +9,8 @@ import { Button } from "../components/button.tsx";
 import { unpaidVerdict } from "../sentences/account.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
+import { OldData } from "./notes.tsx";
 import { notice, noticePage } from "./notice.tsx";
-import { OldData } from "./old-data.tsx";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
@@ -68,6 +68,16 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
     }
   };
 }
+
+/** Asks before a page is shown, and charged, to which a link or a script of another site leads. */
+export const confirmed =
+  (handle: PageHandler): PageHandler =>
+  async (visit) => {
+    const { context, visitor } = visit;
+    if (visitor.isFree || !["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return handle(visit);
+    const message = "Another site led here. Showing the page requests data, which is charged to your account.";
+    return noticePage("Open this page?", message, [`${context.path}${context.search}`, "Show it"]);
+  };
 
 /** Returns the published day, and the note if it is old. */
 async function ageOf(

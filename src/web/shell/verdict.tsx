@@ -88,14 +88,13 @@ const unbroken = (text: string): ComponentChildren =>
     ),
   );
 
-/** The kicker of a page: the pages above it as links, then its name. */
-export const Kicker = ({
-  above,
-  here,
-}: {
+interface KickerProps {
   readonly above: readonly (readonly [path: string, text: string])[];
   readonly here?: ComponentChildren;
-}): JSX.Element => (
+}
+
+/** The kicker of a page: the pages above it as links, then its name. */
+export const Kicker = ({ above, here }: KickerProps): JSX.Element => (
   <>
     {above.map(([path, text], index) => (
       <>

@@ -10,27 +10,19 @@ import {
 } from "../../listing/schema.ts";
 import { listOf } from "./view.ts";
 
-/** The operations whose answers are rows of listings. */
-const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);
-
-/** Parameters that choose neither rows nor columns. */
-const shapeNames: ReadonlySet<string> = new Set(["format", "csv_raw", "limit", "offset"]);
-
-/** Returns the statement of a request; undefined for other operations, and for filters without an equivalent, such as distances. */
-export function equivalentSql(path: string, query: URLSearchParams): string | undefined {
-  if (!searchPaths.has(path)) return undefined;
-  const { fields, snapshot_date: day, sort, ...filters } = Object.fromEntries(query);
-  const conditions = Object.entries(filters)
-    .filter(([name]) => !shapeNames.has(name))
-    .map(([name, value]) => conditionOf(name, value));
+/** Returns the statement of a search; undefined for other operations, and for filters without an equivalent, such as distances. */
+export function equivalentSql(request: { readonly path: string; readonly querystring: string } | undefined) {
+  if (request?.path !== "/v1/listings") return undefined;
+  const query = Object.fromEntries(new URLSearchParams(request.querystring));
+  const { fields, snapshot_date: day, sort, limit: limitMax, offset: start, ...filters } = query;
+  const conditions = Object.entries(filters).map(([name, value]) => conditionOf(name, value));
   const order = sort === undefined ? "" : orderOf(sort);
   if (conditions.includes(undefined) || order === undefined) return undefined;
   const where = conditions.length === 0 ? "" : `\nWHERE ${conditions.join("\n  AND ")}`;
-  const [limit, offset] = ["limit", "offset"].map((name) =>
-    query.has(name) ? `\n${name.toUpperCase()} ${Number(query.get(name))}` : "",
-  );
+  const limit = limitMax === undefined ? "" : `\nLIMIT ${Number(limitMax)}`;
+  const offset = start === undefined ? "" : `\nOFFSET ${Number(start)}`;
   const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
-  const source = day === undefined ? "active" : `snapshot(${quoted(day)})`;
+  const source = day === undefined ? "active" : `snapshot(${sqlText(day)})`;
   return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
 }
 
@@ -54,8 +46,8 @@ function categoryCondition(name: AttributeName, values: readonly string[]): stri
   if (type !== "VARCHAR") return `${name} IN (${values.map((value) => String(Number(value))).join(", ")})`;
   const lower = values.map((value) => value.toLowerCase());
   if (search !== "name" || lower.every((value) => /^[a-z0-9]+$/.test(value)))
-    return `lower(${name}) IN (${lower.map(quoted).join(", ")})`;
-  const plain = lower.map((value) => quoted(value.replaceAll(/[^\p{L}\p{N}]/gu, "")));
+    return `lower(${name}) IN (${lower.map(sqlText).join(", ")})`;
+  const plain = lower.map((value) => sqlText(value.replaceAll(/[^\p{L}\p{N}]/gu, "")));
   return `regexp_replace(lower(${name}), '[^\\p{L}\\p{N}]', '', 'g') IN (${plain.join(", ")})`;
 }
 
@@ -64,8 +56,9 @@ function orderOf(sort: string): string | undefined {
   const column = sort.replace(/^-/, "");
   const direction = sort.startsWith("-") ? " DESC" : "";
   if (sort === "value")
-    return `\nORDER BY list_position([${ratings.map(quoted).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
+    return `\nORDER BY list_position([${ratings.map(sqlText).join(", ")}], value_rating) NULLS LAST, price_to_value NULLS LAST`;
   return Object.hasOwn(attributes, column) ? `\nORDER BY ${column}${direction} NULLS LAST` : undefined;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** Returns a text as SQL. */
+export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -32,12 +32,11 @@ export const ExportForm = ({ view, total, asOf, visitor }: ExportFormProps): JSX
         {`All ${amountOf(total, "row")}`}
         {visitor.isFree ? "" : `, ${usd(price)}`}:
       </span>
-      <Button isSmall name="format" value="csv">
-        CSV
-      </Button>
-      <Button isSmall name="format" value="parquet">
-        Parquet
-      </Button>
+      {[["csv", "CSV"] as const, ["parquet", "Parquet"] as const].map(([format, text]) => (
+        <Button key={format} isSmall name="format" value={format}>
+          {text}
+        </Button>
+      ))}
     </Form>
   );
 };

@@ -1,12 +1,13 @@
 /** The facets of the shop. Each is counted without its own filter, so that it shows what else could be chosen. */
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
-import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
-import { fromUnits } from "../../listing/values.ts";
+import { type AttributeName, attributeOf, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { titleOf } from "./attributes.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
 
 type FacetName = QueryOf<"getFacets">["facets"][number];
+
+/** Returns what people call an attribute. */
+export const titleOf = (name: AttributeName): string => attributeOf(name).title ?? name.replaceAll("_", " ");
 
 export interface FacetDefinition {
   /** The name of the facet in the API. */
@@ -14,8 +15,7 @@ export interface FacetDefinition {
   readonly title: string;
   /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
   readonly parameters: readonly [name: string, max?: string];
-  /** Facets in ranges: the least difference of two values. */
-  readonly step?: number;
+  readonly isRange?: boolean;
   /** Whether it is shown before one of its values is chosen, outside "More filters". */
   readonly isOpen: boolean;
 }
@@ -29,21 +29,17 @@ const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
 /** How many facets at the top of the form are open. */
 const openFacets = 11;
 
-const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
-
-/** The facets of attributes in the order of the page. */
-const attributeFacets = shownFacets.map((name, index): FacetDefinition => {
-  const bound = boundNames[name];
-  const shown = { name, title: titleOf(name), isOpen: index < openFacets };
-  if (bound === undefined) return { ...shown, parameters: [name] };
-  const ranged = rangedNames.find((one) => one === name);
-  const step = ranged === undefined ? 1 : fromUnits(ranged, 1);
-  return { ...shown, parameters: [`min_${bound}`, `max_${bound}`], step };
-});
+const attributeFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
 
 /** All facets in the order of the page. The values of the last one are ids of dealers, which are shown and found by their names. */
 export const facetDefinitions: readonly FacetDefinition[] = [
-  ...attributeFacets,
+  ...attributeFacets.map((name, index): FacetDefinition => {
+    const bound = boundNames[name];
+    const shown = { name, title: titleOf(name), isOpen: index < openFacets };
+    return bound === undefined
+      ? { ...shown, parameters: [name] }
+      : { ...shown, parameters: [`min_${bound}`, `max_${bound}`], isRange: true };
+  }),
   { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
 ];
 
@@ -53,11 +49,7 @@ export const valuesMax = 40;
 type FacetCounts = AnswerOf<"getFacets">["data"];
 export type ValueBucket = NonNullable<FacetCounts["facets"][string]>[number];
 /** A range, `min <= value < max`, and the number of listings in it. */
-export interface CountedRange {
-  readonly min: number;
-  readonly max: number;
-  readonly count: number;
-}
+type CountedRange = Readonly<Record<"min" | "max" | "count", number>>;
 
 /** The counts of all facets, each without its own filter. */
 export interface ViewFacets {

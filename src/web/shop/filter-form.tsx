@@ -10,7 +10,7 @@ import { valueName } from "./filter-words.ts";
 import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
 
 /** The parameters that have a control in the form of the filters. */
-export const controlledNames: ReadonlySet<string> = new Set([
+const controlledNames: ReadonlySet<string> = new Set([
   ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
   ...["postal_code", "radius", "snapshot_date", "inventory_status", "sort"],
 ]);
@@ -41,14 +41,12 @@ interface FilterFormProps {
   readonly asOf: string;
 }
 
-export const FilterForm = ({ view, facets, total, asOf }: FilterFormProps): JSX.Element => {
-  const isChosen = ({ parameters }: FacetDefinition): boolean =>
-    parameters.some((name) => name !== undefined && view[name] !== undefined);
+export const FilterForm = ({ asOf, ...props }: FilterFormProps): JSX.Element => {
+  const { view } = props;
+  const isShown = ({ isOpen, parameters }: FacetDefinition): boolean =>
+    isOpen || parameters.some((name) => name !== undefined && view[name] !== undefined);
   const fieldsOf = (definitions: readonly FacetDefinition[]): readonly JSX.Element[] =>
-    definitions.map((definition) => (
-      <FacetField key={definition.name} definition={definition} view={view} facets={facets} total={total} />
-    ));
-  const isShown = (definition: FacetDefinition): boolean => definition.isOpen || isChosen(definition);
+    definitions.map((definition) => <FacetField key={definition.name} definition={definition} {...props} />);
   const [first, ...open] = fieldsOf(facetDefinitions.filter(isShown));
   return (
     <form class="facets" id="filters" action="/shop" method="get" aria-label="Filters" data-view-form>
@@ -68,21 +66,17 @@ export const FilterForm = ({ view, facets, total, asOf }: FilterFormProps): JSX.
   );
 };
 
-interface FacetFieldProps {
-  readonly definition: FacetDefinition;
-  readonly view: ViewParameters;
-  readonly facets: ViewFacets;
-  readonly total: number | undefined;
-}
+type FacetFieldProps = Omit<FilterFormProps, "asOf"> & { readonly definition: FacetDefinition };
 
-const FacetField = ({ definition, view, facets, total }: FacetFieldProps): JSX.Element | null => {
-  if (definition.step !== undefined) return <RangeField definition={definition} view={view} facets={facets} />;
-  const { name, title } = definition;
+const FacetField = (props: FacetFieldProps): JSX.Element | null => {
+  const { definition, view, facets, total } = props;
+  const { name, title, isRange = false } = definition;
   const buckets = facets.values[name] ?? [];
+  if (isRange) return <RangeField {...props} />;
   if (name === "inventory_type") return <Facet legend={title} name={name} rows={conditionRows(view, buckets)} />;
   if (name === "keywords")
     return <Facet legend={title} name={name} rows={historyRows(view, buckets, total)} total={total} />;
-  return <ValuesField definition={definition} view={view} facets={facets} />;
+  return <ValuesField {...props} />;
 };
 
 const countOf = (buckets: readonly ValueBucket[], ...values: readonly string[]): number =>
@@ -92,13 +86,18 @@ const countOf = (buckets: readonly ValueBucket[], ...values: readonly string[]):
 function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): readonly FacetRow[] {
   const chosen = listOf(view, "inventory_type").map((value) => (value === "cpo" ? "certified" : value));
   const has = (value: string): boolean => chosen.includes(value);
-  const isNarrow = has("used") && !has("certified");
+  const row = (value: string, text: string, isChecked: boolean): FacetRow => ({
+    value,
+    text,
+    count: countOf(buckets, ...value.split(",")),
+    isChecked,
+  });
   return [
-    ["used,certified", "Used, certified too", ["used", "certified"], has("used") && has("certified")] as const,
-    ...(isNarrow ? [["used", "Used, not certified", ["used"], true] as const] : []),
-    ["certified", "Certified only", ["certified"], has("certified") && !has("used")] as const,
-    ["new", "New", ["new"], has("new")] as const,
-  ].map(([value, text, values, isChecked]) => ({ value, text, count: countOf(buckets, ...values), isChecked }));
+    row("used,certified", "Used, certified too", has("used") && has("certified")),
+    ...(has("used") && !has("certified") ? [row("used", "Used, not certified", true)] : []),
+    row("certified", "Certified only", has("certified") && !has("used")),
+    row("new", "New", has("new")),
+  ];
 }
 
 /** What the keywords say of a car. As filters, two of them hide the cars that have them. */
@@ -118,33 +117,27 @@ const historyRows = (view: ViewParameters, buckets: readonly ValueBucket[], tota
 const shownMax: Readonly<Record<string, number>> = { body_type: 6, features: 5 };
 
 /** Ratings are shown from the best to the worst, other values by their counts. */
-function inOrder(facet: string, buckets: readonly ValueBucket[]): readonly ValueBucket[] {
-  if (facet !== "value_rating") return buckets;
-  return Object.keys(ratingWords).flatMap((rating) => buckets.filter(({ value }) => value === rating));
-}
+const inOrder = (facet: string, buckets: readonly ValueBucket[]): readonly ValueBucket[] =>
+  facet !== "value_rating"
+    ? buckets
+    : Object.keys(ratingWords).flatMap((rating) => buckets.filter(({ value }) => value === rating));
 
 const isRating = (value: string): value is Rating => Object.hasOwn(ratingWords, value);
 
-const ValuesField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">): JSX.Element | null => {
-  const { name, title } = definition;
+const ValuesField = ({ definition: { name, title }, view, facets }: FacetFieldProps): JSX.Element | null => {
   const buckets = inOrder(name, facets.values[name] ?? []);
-  const { isChosen, others } = chosenAmong(
-    view,
-    name,
-    buckets.map(({ value }) => value),
-  );
+  const values = buckets.map(({ value }) => value);
+  const { isChosen, others } = chosenAmong(view, name, values);
   if (buckets.length === 0 && others.length === 0) return null;
-  const rowOf = ({ value, count }: Pick<ValueBucket, "value"> & Partial<ValueBucket>): FacetRow => ({
-    value: listText(name, value),
-    text:
-      name === "value_rating" && isRating(value) ? (
-        <Badge look={value}>{ratingWords[value]}</Badge>
-      ) : (
-        valueName(name, value, facets)
-      ),
-    count,
-    isChecked: isChosen(value) || count === undefined,
-  });
+  const rowOf = ({ value, count }: Pick<ValueBucket, "value"> & Partial<ValueBucket>): FacetRow => {
+    const words = valueName(name, value, facets);
+    return {
+      value: listText(name, value),
+      text: name === "value_rating" && isRating(value) ? <Badge look={value}>{words}</Badge> : words,
+      count,
+      isChecked: isChosen(value) || count === undefined,
+    };
+  };
   const isShown = ({ value }: ValueBucket, index: number): boolean => index < (shownMax[name] ?? 8) || isChosen(value);
   return (
     <Facet
@@ -157,19 +150,18 @@ const ValuesField = ({ definition, view, facets }: Omit<FacetFieldProps, "total"
   );
 };
 
-const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">): JSX.Element | null => {
+const RangeField = ({ definition, view, facets }: FacetFieldProps): JSX.Element | null => {
   const { name, title, parameters } = definition;
   const [minName, maxName = ""] = parameters;
   const { [minName]: min, [maxName]: max } = view;
   const ranges = facets.ranges[name] ?? [];
   if (ranges.length === 0 && min === undefined && max === undefined) return null;
-  const { min: lowest } = facets.stats[name] ?? {};
   const isWithin = (range: { readonly min: number; readonly max: number }): boolean =>
     (min !== undefined || max !== undefined) &&
     (min === undefined || range.max > Number(min)) &&
     (max === undefined || range.min < Number(max));
   const format = (bound: string): string => boundText(name, bound);
-  const hint = lowest ?? ranges[0]?.min;
+  const lowest = facets.stats[name]?.min ?? ranges[0]?.min;
   return (
     <RangeFacet
       legend={title}
@@ -177,7 +169,7 @@ const RangeField = ({ definition, view, facets }: Omit<FacetFieldProps, "total">
       min={min}
       max={max}
       bars={ranges.map((range) => ({ count: range.count, isIn: isWithin(range) }))}
-      placeholders={[hint === undefined ? "any" : format(String(hint)), "any"]}
+      placeholders={[lowest === undefined ? "any" : format(String(lowest)), "any"]}
       format={format}
     />
   );
@@ -191,9 +183,9 @@ function boundText(name: string, bound: string): string {
 
 const radii = ["10", "25", "50", "100", "150", "250", "500"];
 
-export const radiusOptions = (view: ViewParameters): readonly (readonly [value: string, text: string])[] => [
+export const radiusOptions = ({ radius }: ViewParameters): readonly (readonly [value: string, text: string])[] => [
   ["", "any"],
-  ...[...new Set([...radii, ...(view.radius === undefined ? [] : [view.radius])])].map(
+  ...[...new Set([...radii, ...(radius === undefined ? [] : [radius])])].map(
     (miles) => [miles, `${miles} mi`] as const,
   ),
 ];

@@ -3,15 +3,13 @@ import { ownValue } from "../../base/json.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
-import { capital } from "../sentences/words.ts";
+import { capital, lower } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
-import { conditions, titleOf } from "./attributes.ts";
-import { facetDefinitions, type ViewFacets } from "./facets.ts";
-import { featureName } from "./feature-names.ts";
+import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
 
-/** Filters that are removed together. */
-export interface ChosenFilter {
+/** Filters that are removed together, in words. */
+interface ChosenFilter {
   readonly names: readonly string[];
   readonly text: string;
 }
@@ -26,7 +24,9 @@ export interface ViewNames {
 
 /** Words of closed vocabularies. */
 const valueNames: ReadonlyMap<string, string> = new Map([
-  ...conditions,
+  ["new", "New"],
+  ["used", "Used"],
+  ["certified", "Certified"],
   ...Object.entries(ratingWords),
   ["one_owner", "One owner"],
   ["clean_title", "Clean title"],
@@ -39,15 +39,22 @@ const valueNames: ReadonlyMap<string, string> = new Map([
   ["build", "To be built"],
 ]);
 
-/** Attributes whose values are words in lower case with underscores. */
-const isToken = (name: string): boolean => name === "features" || name === "options_packages";
+/** Words of features that are not written in lower case. */
+const featureWords: ReadonlyMap<string, string> = new Map(
+  "ABS Android Apple Auto AWD Bluetooth CarPlay DC DVD GPS HD LED SiriusXM USB Wi-Fi"
+    .split(" ")
+    .map((word) => [word.toLowerCase().replace("-", ""), word]),
+);
+
+/** Returns a feature as people write it: `apple_carplay` is Apple CarPlay. */
+const featureName = (feature: string): string =>
+  capital(feature.replaceAll(/[^_ ]+/g, (word) => featureWords.get(word.toLowerCase()) ?? word).replaceAll("_", " "));
 
 /** Returns a value of a category in words. */
 export function valueName(name: string, value: string, facets?: ViewFacets): string {
   const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
-  const known = label ?? valueNames.get(value);
-  if (known !== undefined) return known;
-  return isToken(name) ? featureName(value) : value;
+  const isToken = name === "features" || name === "options_packages";
+  return label ?? valueNames.get(value) ?? (isToken ? featureName(value) : value);
 }
 
 /** Returns the filters of a view in words, each with the parameters that its chip removes. */
@@ -116,13 +123,10 @@ function isNumbered(name: string): boolean {
 const dayText = (value: string): string =>
   /^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value)) ? day(value) : value;
 
-/** Returns the words for a parameter. */
-export function filterTitle(name: string): string {
-  const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
-  if (facet === undefined)
-    return Object.hasOwn(attributes, name) ? titleOf(name as AttributeName) : name.replaceAll("_", " ");
-  return facet.step !== undefined ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;
-}
+/** Returns the words for a category. */
+const filterTitle = (name: string): string =>
+  facetDefinitions.find(({ parameters }) => parameters.includes(name))?.title ??
+  (Object.hasOwn(attributes, name) ? titleOf(name as AttributeName) : name.replaceAll("_", " "));
 
 /** Returns a range in words: `to $25,000`, `2019 to 2021`, `30,000 mi and more`. */
 function rangeText(range: string, min: string | undefined, max: string | undefined): string {
@@ -142,20 +146,18 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
 
 /** The filters that `searchWords` has words for. */
 const spokenNames: ReadonlySet<string> = new Set([
-  ...["inventory_type", "base_exterior_color", "fuel_type", "drivetrain", "make", "model", "body_type", "features"],
   ...[
+    "inventory_type",
+    "base_exterior_color",
     "exterior_color",
-    "state",
-    "year",
-    "min_year",
-    "max_year",
-    "min_price",
-    "max_price",
-    "min_mileage",
-    "max_mileage",
-    "postal_code",
-    "radius",
+    "fuel_type",
+    "drivetrain",
+    "make",
+    "model",
+    "features",
   ],
+  ...["body_type", "state", "year", "min_year", "max_year", "min_price", "max_price", "min_mileage", "max_mileage"],
+  ...["postal_code", "radius"],
 ]);
 
 /** The filters that choose the market, which the verdict says. */
@@ -167,8 +169,7 @@ export function spokenSearch(view: ViewParameters, names: ViewNames = {}): strin
   if (filters.length === 0) return undefined;
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
-    .map(({ text }) => text.charAt(0).toLowerCase() + text.slice(1))
-    .map((words) => words.replace(/hide branded titles/i, "no branded title"));
+    .map(({ text }) => lower(text).replace(/hide branded titles/i, "no branded title"));
   return searchWords({ ...spokenOf(view, names), others });
 }
 

@@ -18,7 +18,7 @@ import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
 import { count, dollars, plainWords } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -70,7 +70,7 @@ export const frontDoor =
   };
 
 /** Returns the address of a view of the former explorer, whose charts are the market's. */
-export function formerView(query: URLSearchParams): string {
+function formerView(query: URLSearchParams): string {
   const { layout, chart, by: _, period, shade, change: __, unrated: ___, ...filters } = Object.fromEntries(query);
   const view = chart === "map" ? { view: "map", ...(shade === undefined ? {} : { shade }) } : {};
   const days = period === undefined ? {} : { days: period === "90" ? "60" : period };

@@ -2,10 +2,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
-import { type AttributeName, shownIn } from "../../listing/schema.ts";
+import { factsOf } from "../car/car-facts.tsx";
 import { Badge, PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { cardFields, carName } from "../components/card.tsx";
+import { type CardListing, cardFields, carName } from "../components/card.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { DataTable, type TableColumn } from "../components/table.tsx";
@@ -14,14 +14,12 @@ import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count, day, dollars, plainWords, text } from "../shell/format.ts";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
-import { titleOf, valueText } from "./attributes.ts";
-import type { ShownListing } from "./columns.tsx";
 import { valueName } from "./filter-words.ts";
-import { photoHostsOf, photoSources } from "./photos.tsx";
+import { photoHostsOf, photoSources } from "./photos.ts";
 
 /** The most cars beside each other, which is also the most that a browser keeps. */
 const keptMax = 12;
@@ -31,20 +29,19 @@ interface KeptCar {
   /** The listing that replaced this one, which ended without a sale. */
   readonly supersededBy: string | undefined;
   /** What searches know, such as the equipment; of a listing in no search, what its details say. */
-  readonly car: ShownListing;
+  readonly car: CardListing;
 }
 
-const shopAbove = [
-  ["/", "Home"],
-  ["/shop", "Shop"],
-] as const;
-
 /** Returns the address that shows some cars beside each other. */
-export const keptPath = (ids: readonly string[]): string =>
+const keptPath = (ids: readonly string[]): string =>
   ids.length === 0 ? "/shop" : `/shop?ids=${ids.join()}&view=table`;
 
 /** The page of the cars in `ids`; `add` adds one by its VIN, its id or its address. */
-export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode): Promise<PageContent | Redirect> {
+export async function keptPage(
+  { query, requests }: PageVisit,
+  photos: PhotoMode,
+  asOf: string,
+): Promise<PageContent | Redirect> {
   const given = query.getAll("ids").join().toLowerCase().split(",");
   const words = (query.get("add") ?? "").trim();
   const added = words === "" ? undefined : await addedId(requests, words);
@@ -53,13 +50,22 @@ export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode
   const isTooLong = ids.length > keptMax;
   const cars = isTooLong ? [] : await loadCars(requests, ids);
   const judgement = keptVerdict(cars.map(({ car }) => ({ ...car, name: carName(car) })));
+  const kicker = (
+    <Kicker
+      above={[
+        ["/", "Home"],
+        ["/shop", "Shop"],
+      ]}
+      here="Kept cars"
+    />
+  );
   return {
     title: "Kept cars",
     door: "shop",
     imageHosts: photoHostsOf(photos),
     ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: keptPath(ids) }),
     status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,
-    top: <Verdict kicker={<Kicker above={shopAbove} here="Kept cars" />} judgement={judgement} />,
+    top: <Verdict kicker={kicker} judgement={judgement} />,
     body: (
       <>
         <MissingParts missing={requests.missing} />
@@ -70,21 +76,17 @@ export async function keptPage({ query, requests }: PageVisit, photos: PhotoMode
             <a href={`/find?${new URLSearchParams({ q: words })}`}>Find it by its words</a>, and keep it.
           </Note>
         ) : null}
-        {cars.length === 0 ? null : <Comparison cars={cars} photos={photos} />}
-        <AddCar ids={isTooLong ? [] : ids} />
+        {cars.length === 0 ? null : <Comparison cars={cars} photos={photos} asOf={asOf} />}
+        <form class="line" action="/shop" method="get">
+          <input type="hidden" name="ids" value={isTooLong ? "" : ids.join()} />
+          <input type="hidden" name="view" value="table" />
+          <Field label="Against" name="add" placeholder="Another car's VIN" required />
+          <Button>Compare</Button>
+        </form>
       </>
     ),
   };
 }
-
-const AddCar = ({ ids }: { readonly ids: readonly string[] }): JSX.Element => (
-  <form class="line" action="/shop" method="get">
-    <input type="hidden" name="ids" value={ids.join()} />
-    <input type="hidden" name="view" value="table" />
-    <Field label="Against" name="add" placeholder="VIN or address of another car" required />
-    <Button>Compare</Button>
-  </form>
-);
 
 /** Returns the id of the listing that words name by its id, its address or its VIN; undefined if they name none. */
 async function addedId(requests: PageRequests, words: string): Promise<string | undefined> {
@@ -95,8 +97,6 @@ async function addedId(requests: PageRequests, words: string): Promise<string | 
   return found?.data.latest_listing?.id;
 }
 
-const fields = [...new Set([...cardFields, "price_at_listing", "price_drops", "dealer_id", "dealer_name"])].join();
-
 /** Returns the listings with some ids, in their order. Those that do not exist are parts that the page misses. */
 async function loadCars(requests: PageRequests, ids: readonly string[]): Promise<readonly KeptCar[]> {
   const answers = await Promise.all(
@@ -106,7 +106,7 @@ async function loadCars(requests: PageRequests, ids: readonly string[]): Promise
   const searches = (["active", "sold"] as const).map(async (inventory_status) => {
     const vins = listings.filter(({ data }) => data.status === inventory_status).map(({ data }) => data.vin);
     if (vins.length === 0) return [];
-    const query = { inventory_status, vin_pattern: [...new Set(vins)].join(), fields, limit: "100" };
+    const query = { inventory_status, vin_pattern: [...new Set(vins)].join(), fields: cardFields.join(), limit: "100" };
     return (await requests.loadPart("equipment and days", () => requests.call("searchListings", query)))?.data ?? [];
   });
   const found = new Map((await Promise.all(searches)).flat().map((car) => [car.id, car]));
@@ -126,15 +126,9 @@ async function loadCars(requests: PageRequests, ids: readonly string[]): Promise
 interface ComparedRow {
   readonly title: string;
   readonly cell: (kept: KeptCar) => ComponentChildren;
-  /** A number of which the lowest, or the highest after `-`, is marked. */
-  readonly best?: readonly ["lowest" | "newest", (kept: KeptCar) => number | null | undefined];
+  /** A number of which the lowest is marked, by this word. */
+  readonly best?: readonly [word: string, (kept: KeptCar) => number | null | undefined];
 }
-
-type BuildName = AttributeName & keyof KeptCar["listing"]["vehicle"]["build"];
-
-const buildNames: readonly BuildName[] = [...shownIn("vehicle"), ...shownIn("build")].filter(
-  (name) => !["year", "make", "model", "trim"].includes(name),
-);
 
 const rows: readonly ComparedRow[] = [
   {
@@ -148,11 +142,6 @@ const rows: readonly ComparedRow[] = [
     title: "We expect 8 of 10 such cars from",
     cell: ({ listing: { market_value_low: low, market_value_high: high } }) =>
       low === null || high === null ? "–" : `${dollars(low)} to ${dollars(high)}`,
-  },
-  {
-    title: "All in, with stated fees",
-    cell: ({ listing }) => dollars(listing.all_in_price),
-    best: ["lowest", ({ listing }) => listing.all_in_price],
   },
   {
     title: "Year",
@@ -170,33 +159,36 @@ const rows: readonly ComparedRow[] = [
     cell: ({ listing: { dealer } }) => <a href={`/dealers/${dealer.dealer_id}`}>{dealer.name}</a>,
   },
   { title: "Place", cell: ({ listing: { dealer } }) => text(plainWords(dealer.city, dealer.state)) },
-  ...buildNames.map((name) => ({
-    title: titleOf(name),
-    cell: ({ listing }: KeptCar) => valueText(name, listing.vehicle.build[name]),
-  })),
 ];
+
+/** Returns the rows of the facts that the pages of cars have. */
+function factRows(cars: readonly KeptCar[], asOf: string): readonly ComparedRow[] {
+  const facts = new Map(cars.map((kept) => [kept, new Map(factsOf({ listing: kept.listing, own: kept.car, asOf }))]));
+  const titles = new Set([...facts.values()].flatMap((one) => [...one.keys()]).filter((title) => title !== "Miles"));
+  return [...titles].map((title) => ({ title, cell: (kept) => facts.get(kept)?.get(title) ?? "–" }));
+}
 
 /** Returns the row of the equipment that not all cars have. */
 function equipmentRow(cars: readonly KeptCar[]): ComparedRow {
-  const known = cars.flatMap(({ car }) => (car.features === undefined ? [] : [car.features]));
-  const counts = new Map<string, number>();
-  for (const feature of known.flat()) counts.set(feature, (counts.get(feature) ?? 0) + 1);
+  const known = cars.flatMap(({ car }) => (car.features == null ? [] : [car.features]));
+  const isCommon = (feature: string): boolean => known.every((features) => features.includes(feature));
   return {
     title: "Equipment that others lack",
-    cell: ({ car }) =>
-      car.features === undefined
-        ? "unknown"
-        : text(
-            car.features
-              .filter((feature) => (counts.get(feature) ?? 0) < known.length)
-              .map((feature) => valueName("features", feature))
-              .sort()
-              .join(", "),
-          ),
+    cell: ({ car: { features } }) => {
+      if (features == null) return "unknown";
+      const own = features.filter((feature) => !isCommon(feature)).map((feature) => valueName("features", feature));
+      return text(own.sort().join(", "));
+    },
   };
 }
 
-const Comparison = ({ cars, photos }: { readonly cars: readonly KeptCar[]; readonly photos: PhotoMode }) => {
+interface ComparisonProps {
+  readonly cars: readonly KeptCar[];
+  readonly photos: PhotoMode;
+  readonly asOf: string;
+}
+
+const Comparison = ({ cars, photos, asOf }: ComparisonProps): JSX.Element => {
   const columns: readonly TableColumn<ComparedRow>[] = [
     { title: "", cell: ({ title }) => title },
     ...cars.map((kept) => ({
@@ -209,10 +201,15 @@ const Comparison = ({ cars, photos }: { readonly cars: readonly KeptCar[]; reado
       ),
     })),
   ];
+  const all = [...rows, ...factRows(cars, asOf), equipmentRow(cars)];
   return (
     <Sheet title="Side by side" of="The address holds the cars: share it, or keep it.">
       <div class="kept-table">
-        <DataTable label="Kept cars" columns={columns} rows={[...rows, equipmentRow(cars)]} />
+        <DataTable
+          label="Kept cars"
+          columns={columns}
+          rows={all.filter(({ cell }) => cars.some((kept) => cell(kept) !== "–"))}
+        />
       </div>
     </Sheet>
   );
@@ -230,9 +227,10 @@ function isBest({ best }: ComparedRow, kept: KeptCar, cars: readonly KeptCar[]):
 const isForSale = ({ listing, supersededBy }: KeptCar): boolean =>
   listing.vehicle.status === "active" && listing.status === "active" && supersededBy === undefined;
 
-const CarHead = ({ kept, cars, photos }: Parameters<typeof Comparison>[0] & { readonly kept: KeptCar }) => {
+const CarHead = ({ kept, cars, photos }: Omit<ComparisonProps, "asOf"> & { readonly kept: KeptCar }): JSX.Element => {
   const { car, listing, supersededBy } = kept;
   const others = cars.map((other) => other.listing.id).filter((id) => id !== listing.id);
+  const isMissing = listing.status !== "sold" && listing.vehicle.status === "missing";
   return (
     <span class="head-car">
       <Stage car={car} photo={photoSources(listing.photo_urls, photos)[0]} />
@@ -242,9 +240,7 @@ const CarHead = ({ kept, cars, photos }: Parameters<typeof Comparison>[0] & { re
         <a href={keptPath([...others, supersededBy])}>This listing ended: show its successor</a>
       )}
       {listing.status === "sold" ? <Badge>{`Sold ${day(listing.sold_date)}`}</Badge> : null}
-      {listing.status !== "sold" && listing.vehicle.status === "missing" ? (
-        <Badge look="high">Missing from its feed</Badge>
-      ) : null}
+      {isMissing ? <Badge look="high">Missing from its feed</Badge> : null}
       <a class="remove" href={keptPath(others)} data-drop={listing.id} aria-label={`Remove ${carName(car)}`}>
         Remove
       </a>

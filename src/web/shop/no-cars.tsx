@@ -5,6 +5,7 @@ import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cheapestSentence, moreCars } from "../sentences/shop.ts";
+import { lower } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { Words } from "../shell/verdict.tsx";
 import { KeptFields, radiusOptions } from "./filter-form.tsx";
@@ -23,21 +24,15 @@ interface NoCarsProps {
 export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Element => {
   const { cheapest, similar } = more;
   const changes = moreCars(0, more.changes)?.changes ?? [];
+  const { car, words = "" } = cheapest ?? {};
   return (
     <>
       <div class="two">
-        {cheapest === undefined ? null : (
+        {car === undefined ? null : (
           <section class="fig tint lone">
-            <CarDrawing car={cheapest.car} />
+            <CarDrawing car={car} />
             <p>
-              <Words
-                sentence={cheapestSentence(
-                  cheapest.words,
-                  cheapest.car.price,
-                  cheapest.car.city,
-                  listingPath(cheapest.car.id, {}),
-                )}
-              />
+              <Words sentence={cheapestSentence(words, car.price, car.city, listingPath(car.id, {}))} />
             </p>
           </section>
         )}
@@ -62,7 +57,7 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
         <>
           <h2 class="beyond">
             Meanwhile: {view.postal_code === undefined ? "" : "the nearest "}
-            {similar.words.charAt(0).toLowerCase() + similar.words.slice(1)}
+            {lower(similar.words)}
           </h2>
           <CardList view={{}} cars={similar.cars} photos={photos} isFit />
         </>

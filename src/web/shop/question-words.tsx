@@ -1,5 +1,4 @@
 /** What a page says of a question whose words were not all read as they stand: those without a meaning, corrected ones, and other meanings. */
-
 import type { ComponentChildren, JSX } from "preact";
 import { ownValue } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
@@ -18,86 +17,69 @@ interface QuestionWordsProps {
 }
 
 /** Nothing if every word was read as it stands. */
-export const QuestionWords = (props: QuestionWordsProps): JSX.Element | null => {
-  const { words, interpretation } = props;
+export const QuestionWords = ({ words, interpretation, pathOf }: QuestionWordsProps): JSX.Element | null => {
   const { spans, unmatched, ambiguous } = interpretation;
   const corrected = spans.filter((span) => span.corrected_from !== undefined);
   if (unmatched.length + ambiguous.length + corrected.length === 0) return null;
-  const read = spans.map(({ text }) => `“${text}”`);
-  const unread = unmatched.map(({ text }) => `“${text}”`);
   return (
     <Note>
       <span class="question">
         {unmatched.length === 0 ? null : (
           <p>
-            {read.length === 0
-              ? "No word was understood"
-              : `Only ${andList(read)} ${read.length === 1 ? "was" : "were"} read`}
-            {`: ${andList(unread)} ${unread.length === 1 ? "has" : "have"} no meaning here.`}
-            {unmatched.map((one) => (
-              <UnmatchedWord key={one.start} words={words} {...one} />
-            ))}
+            {unreadSentence(interpretation)}
+            {unmatched.map(({ text, start, end, reason, suggestions }) => [
+              reason === undefined ? "" : ` ${reason}`,
+              suggestions.length === 0 ? "" : ` Did you mean, for “${text}”, `,
+              ...separated(
+                suggestions.map((suggestion) => {
+                  const name = suggestion.text.replaceAll("_", " ");
+                  const q = `${words.slice(0, start)}${name}${words.slice(end)}`;
+                  return <a href={`/find?${new URLSearchParams({ q })}`}>{name}</a>;
+                }),
+                ", ",
+              ),
+              suggestions.length === 0 ? "" : "?",
+            ])}
           </p>
         )}
         {corrected.map(({ start, text, attribute, value }) => (
           <p key={start}>{`“${text}” was read as ${valueName(attribute, value)}.`}</p>
         ))}
-        {ambiguous.map((one) => (
-          <OtherMeanings key={one.start} {...props} {...one} />
-        ))}
+        {ambiguous.map(({ start, text, alternatives }) => {
+          const taken = spans.find((span) => span.start === start);
+          const others = Object.entries(interpretation.filters).filter(
+            ([name]) => ownValue(taken?.filters ?? {}, name) === undefined,
+          );
+          const links = alternatives.map(({ attribute, value, filters }) => (
+            <a href={pathOf({ ...Object.fromEntries(others), ...filters })}>{meaningOf(attribute, value)}</a>
+          ));
+          return (
+            <p key={start}>
+              {taken === undefined
+                ? `“${text}” has several meanings: `
+                : `“${text}” was read as the ${meaningOf(taken.attribute, taken.value)}. It can also be the `}
+              {separated(links, " or the ")}.
+            </p>
+          );
+        })}
       </span>
     </Note>
   );
 };
 
-type Unmatched = Interpretation["unmatched"][number];
-type Ambiguous = Interpretation["ambiguous"][number];
+/** Returns which words were read, and which have no meaning. */
+function unreadSentence({ spans, unmatched }: Interpretation): string {
+  const [read, unread] = [spans, unmatched].map((parts) => parts.map(({ text }) => `“${text}”`));
+  const who =
+    spans.length === 0
+      ? "No word was understood"
+      : `Only ${andList(read ?? [])} ${spans.length === 1 ? "was" : "were"} read`;
+  return `${who}: ${andList(unread ?? [])} ${unmatched.length === 1 ? "has" : "have"} no meaning here.`;
+}
 
-/** Why a word was not understood, and links that replace it by a suggestion. */
-const UnmatchedWord = ({ words, text, start, end, reason, suggestions }: Unmatched & { readonly words: string }) => (
-  <>
-    {reason === undefined ? null : ` ${reason}`}
-    {suggestions.length === 0 ? null : (
-      <>
-        {` Did you mean, for “${text}”, `}
-        {suggestions.map(({ text: suggested }, index): ComponentChildren => {
-          const name = suggested.replaceAll("_", " ");
-          const q = `${words.slice(0, start)}${name}${words.slice(end)}`;
-          return [
-            index === 0 ? "" : ", ",
-            <a key={name} href={`/find?${new URLSearchParams({ q })}`}>
-              {name}
-            </a>,
-          ];
-        })}
-        ?
-      </>
-    )}
-  </>
-);
+const separated = (links: readonly JSX.Element[], separator: string): readonly ComponentChildren[] =>
+  links.flatMap((link, index) => (index === 0 ? [link] : [separator, link]));
 
-/** The meaning that was taken, and links to the searches by the others. */
-const OtherMeanings = ({ interpretation, pathOf, text, start, alternatives }: QuestionWordsProps & Ambiguous) => {
-  const taken = interpretation.spans.find((span) => span.start === start);
-  const others = Object.entries(interpretation.filters).filter(
-    ([name]) => ownValue(taken?.filters ?? {}, name) === undefined,
-  );
-  return (
-    <p>
-      {taken === undefined
-        ? `“${text}” has several meanings: `
-        : `“${text}” was read as the ${nounOf(taken.attribute)} ${valueName(taken.attribute, taken.value)}. It can also be the `}
-      {alternatives.map(({ attribute, value, filters }, index) => (
-        <span key={`${attribute} ${value}`}>
-          {index === 0 ? "" : " or the "}
-          <a href={pathOf({ ...Object.fromEntries(others), ...filters })}>
-            {`${nounOf(attribute)} ${valueName(attribute, value)}`}
-          </a>
-        </span>
-      ))}
-      .
-    </p>
-  );
-};
-
-const nounOf = (attribute: string): string => attribute.replace(/_id$/, "").replaceAll("_", " ");
+/** Returns a value with what it is a value of: `model Civic`. */
+const meaningOf = (attribute: string, value: string): string =>
+  `${attribute.replace(/_id$/, "").replaceAll("_", " ")} ${valueName(attribute, value)}`;

@@ -1,18 +1,17 @@
 /** The search behind a page of the shop: its cars, the counts beside the filters, the place of its ZIP code, and what would show more cars. */
+import { ownValue } from "../../base/json.ts";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import { cardFields } from "../components/card.tsx";
-import { type SearchChange, sparseCars } from "../sentences/shop.ts";
+import { type CardListing, cardFields } from "../components/card.tsx";
+import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { chosenColumns } from "./columns.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
 import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
 import {
   apiFilters,
-  inventoryOf,
   listOf,
   orderOf,
   pageSizeOf,
@@ -22,10 +21,8 @@ import {
   withParameters,
 } from "./view.ts";
 
-export type FoundListings = AnswerOf<"searchListings">["data"];
-
 /** What a search depends on besides its view. */
-export interface SearchContext {
+interface SearchContext {
   readonly requests: PageRequests;
   readonly asOf: string;
   readonly photos: PhotoMode;
@@ -59,18 +56,15 @@ export async function findView(context: SearchContext, view: ViewParameters): Pr
     isCountedApart(view, total > answer.data.length) ? countWithin(context, view) : undefined,
     zipPlace(requests, view),
   ]);
-  const names: ViewNames = { facets, place };
-  const more = total < sparseCars ? await moreCarsOf(context, view, { names, found: answer.data, total }) : undefined;
+  const more = total < sparseCars ? await moreCarsOf(context, view, { facets, place }, answer) : undefined;
   return { answer, facets: withLists(facets, within), within, place, more };
 }
 
-const fieldsOf = (view: ViewParameters, photos: PhotoMode): string =>
+const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): string =>
   [
-    ...new Set([
-      ...cardFields,
-      ...(view.view === "table" ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields) : []),
-      ...(photos === "off" ? [] : ["photo_urls"]),
-    ]),
+    ...cardFields,
+    ...(view === "table" ? ["dealer_id", "dealer_name"] : []),
+    ...(photos === "off" ? [] : ["photo_urls"]),
   ].join();
 
 function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters): TextParameters {
@@ -80,7 +74,7 @@ function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters)
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
     fields: fieldsOf(view, photos),
-    limit: String(pageSizeOf(view)),
+    limit: view.limit ?? String(pageSizeOf(view)),
     ...(offset === undefined ? {} : { offset }),
   };
 }
@@ -125,89 +119,68 @@ export async function zipPlace(
 export interface MoreCars {
   readonly changes: readonly SearchChange[];
   /** The nearest cars beyond the radius, and how many they are. */
-  readonly farther?: {
-    readonly cars: FoundListings;
-    readonly total: number;
-    readonly radius: number;
-    readonly path: string;
-  };
-  /** The cheapest car without bounds of price and distance, if none matches. */
-  readonly cheapest?: { readonly car: FoundListings[number]; readonly words: string };
-  /** The nearest cars of the same body, if none matches. */
-  readonly similar?: { readonly cars: FoundListings; readonly words: string; readonly path: string };
+  readonly farther?:
+    | { readonly cars: readonly CardListing[]; readonly total: number; readonly radius: number }
+    | undefined;
+  /** If none matches: the cheapest car without bounds of price and distance, and the nearest cars of the same body. */
+  readonly cheapest?: { readonly car: CardListing; readonly words: string };
+  readonly similar?: { readonly cars: readonly CardListing[]; readonly words: string };
 }
 
-interface SparseSearch {
-  readonly names: ViewNames;
-  readonly found: FoundListings;
-  readonly total: number;
-}
-
-/** The most changes that are counted. */
+/** The most changes that are counted, and the most cars that are shown beyond a search. */
 const changesMax = 5;
-
-/** The most cars that are shown beyond a search. */
 const beyondMax = 4;
 
-async function moreCarsOf(context: SearchContext, view: ViewParameters, sparse: SparseSearch): Promise<MoreCars> {
-  const { names, found, total } = sparse;
-  const radius = Number(view.radius);
-  const wider = view.postal_code === undefined || !(radius > 0) ? undefined : nextRadius(radius);
-  const candidates = candidatesOf(view, names)
-    .filter(({ words }) => words !== "")
-    .slice(0, changesMax);
-  const counts = candidates.map(async ({ words, changed }): Promise<SearchChange | undefined> => {
-    const answer = await search(context, changed, { fields: "id", limit: "1" });
-    return answer === undefined ? undefined : { words, cars: answer.pagination.total, href: viewPath(changed) };
-  });
+async function moreCarsOf(
+  context: SearchContext,
+  view: ViewParameters,
+  names: ViewNames,
+  { data: found, pagination: { total } }: AnswerOf<"searchListings">,
+): Promise<MoreCars> {
+  const counts = changesOf(view, names)
+    .slice(0, changesMax)
+    .map(async ([words, changed]) => {
+      const answer = await search(context, changed, { fields: "id", limit: "1" });
+      return answer === undefined ? [] : [changeTo(changed, words, answer)];
+    });
   const [changes, farther, nothing] = await Promise.all([
     Promise.all(counts),
-    wider === undefined || wider > radiusMax ? undefined : fartherOf(context, view, wider, found),
+    fartherOf(context, view, found),
     total === 0 ? nothingOf(context, view, names) : undefined,
   ]);
-  const widened: SearchChange | undefined =
-    farther === undefined
-      ? undefined
-      : { words: `Within ${count(farther.radius)} miles`, cars: farther.total + total, href: farther.path };
-  const all = [widened, ...changes, ...(nothing?.changes ?? [])];
   return {
-    changes: all.filter((change) => change !== undefined),
-    ...(farther === undefined || farther.cars.length === 0 ? {} : { farther }),
-    ...nothing?.shown,
+    ...nothing,
+    changes: [...(farther === undefined ? [] : [farther.change]), ...changes.flat(), ...(nothing?.changes ?? [])],
+    farther: farther?.cars.length === 0 ? undefined : farther,
   };
 }
 
-async function search(context: SearchContext, view: ViewParameters, query: TextParameters) {
-  const { requests, asOf } = context;
+const changeTo = (view: ViewParameters, words: string, { pagination }: AnswerOf<"searchListings">): SearchChange => ({
+  words,
+  cars: pagination.total,
+  href: viewPath(view),
+});
+
+async function search({ requests, asOf }: SearchContext, view: ViewParameters, query: TextParameters) {
   const sort = orderOf(view);
   const call = () =>
     requests.call("searchListings", { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }), ...query });
   return requests.loadPart("other searches", call);
 }
 
-const radiusMax = 3000;
-
-/** Returns a round radius that is about one and a half times as long. */
-const nextRadius = (radius: number): number =>
-  radius < 100 ? Math.ceil(radius / 25 + 1) * 25 : Math.ceil((radius * 1.5) / 50) * 50;
-
-interface Candidate {
-  readonly words: string;
-  readonly changed: ViewParameters;
-}
-
 /** Returns the changes of a view that can show more cars: a greater price, then each filter less. Its radius is widened apart. */
-function candidatesOf(view: ViewParameters, names: ViewNames): readonly Candidate[] {
+function changesOf(view: ViewParameters, names: ViewNames): readonly (readonly [words: string, ViewParameters])[] {
   const price = Number(view.max_price);
   const greater = Math.ceil((price * 1.2) / 5000) * 5000;
-  const raised: readonly Candidate[] =
-    price > 0 && price < 1_000_000
-      ? [{ words: `To ${dollars(greater)}`, changed: withParameters(view, { max_price: String(greater) }) }]
-      : [];
-  const dropped = chosenFilters(view, names)
-    .filter((chosen) => !chosen.names.includes("max_price") || raised.length === 0)
-    .map((chosen) => ({ words: droppedText(chosen.names, chosen.text), changed: withoutFilters(view, chosen.names) }));
-  return [...raised, ...dropped];
+  const isRaised = price > 0 && price < 1_000_000;
+  const dropped = chosenFilters(view, names).filter((chosen) => !isRaised || !chosen.names.includes("max_price"));
+  return [
+    ...(isRaised ? [[`To ${dollars(greater)}`, withParameters(view, { max_price: String(greater) })] as const] : []),
+    ...dropped.map(
+      ({ names: [name = "", ...others], text }) =>
+        [ownValue(anyWords, name) ?? `Without ${text}`, withoutFilters(view, [name, ...others])] as const,
+    ),
+  ];
 }
 
 /** Filters whose absence has words. */
@@ -229,65 +202,62 @@ const anyWords: Readonly<Record<string, string>> = {
   value_rating: "At any price",
 };
 
-const droppedText = ([name = ""]: readonly string[], text: string): string => anyWords[name] ?? `Without ${text}`;
+const radiusMax = 3000;
 
-async function fartherOf(context: SearchContext, view: ViewParameters, radius: number, found: FoundListings) {
+/** Returns the nearest cars beyond the radius of a view, within one that is about one and a half times as long. */
+async function fartherOf(context: SearchContext, view: ViewParameters, found: readonly CardListing[]) {
+  const near = Number(view.radius);
+  const radius = near < 100 ? Math.ceil(near / 25 + 1) * 25 : Math.ceil((near * 1.5) / 50) * 50;
+  if (view.postal_code === undefined || !(near > 0) || radius > radiusMax) return undefined;
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
   const answer = await search(context, wider, { fields: fieldsOf({}, context.photos), sort: "distance", limit });
   if (answer === undefined) return undefined;
-  const known = new Set(found.map(({ id }) => id));
   return {
-    cars: answer.data.filter(({ id }) => !known.has(id)),
+    cars: answer.data.filter(({ id }) => !found.some((one) => one.id === id)),
     total: answer.pagination.total - found.length,
     radius,
-    path: viewPath(wider),
+    change: changeTo(wider, `Within ${count(radius)} miles`, answer),
   };
 }
 
-/** The filters that say which car is meant, and not under which conditions. */
-const conditionNames = ["min_price", "max_price", "postal_code", "radius", "min_mileage", "max_mileage", "sort"];
+/** The filters that say which car is meant, and those that say under which conditions. */
 const kindNames = ["make", "model", "trim", "version"];
+const conditionNames = ["min_price", "max_price", "postal_code", "radius", "min_mileage", "max_mileage", "sort"];
 
 /** Returns what stands in place of no cars: the cheapest such car anywhere, and the nearest of the same body. */
-async function nothingOf(context: SearchContext, view: ViewParameters, names: ViewNames) {
+async function nothingOf(
+  context: SearchContext,
+  view: ViewParameters,
+  names: ViewNames,
+): Promise<MoreCars | undefined> {
   const fields = fieldsOf({}, context.photos);
   const plain = withoutFilters(view, conditionNames);
-  const anywhere = withParameters(plain, { sort: "price" });
-  const cheapest = await search(context, anywhere, { fields, limit: "1" });
-  const car = cheapest?.data[0];
-  if (cheapest === undefined || car === undefined) return undefined;
+  const anywhere = await search(context, withParameters(plain, { sort: "price" }), { fields, limit: "1" });
+  const [car] = anywhere?.data ?? [];
+  if (anywhere === undefined || car === undefined) return undefined;
+  const { postal_code: zip } = view;
+  const cheapest = { car, words: kindOf(view, car) };
   const isBounded = conditionNames.some((name) => view[name] !== undefined && name !== "sort");
-  const words = view.postal_code === undefined ? "At any price and mileage" : "At any price, any distance";
-  const change: SearchChange = { words, cars: cheapest.pagination.total, href: viewPath(plain) };
-  const changes = isBounded ? [change] : [];
-  const shown = { cheapest: { car, words: kindOf(view, car) } };
-  const body = car.body_type;
-  if (body == null || !kindNames.some((name) => view[name] !== undefined) || view.body_type !== undefined)
-    return { changes, shown };
-  const like = withParameters(withoutFilters(view, [...kindNames, "radius"]), {
-    body_type: body,
-    ...(view.postal_code === undefined ? {} : { postal_code: view.postal_code, sort: "distance" }),
-  });
-  const similar = await search(context, like, { fields, limit: String(beyondMax) });
-  if (similar === undefined || similar.data.length === 0) return { changes, shown };
-  const { postal_code: _, ...placeless } = like;
+  const words = zip === undefined ? "At any price and mileage" : "At any price, any distance";
+  const changes = isBounded ? [changeTo(plain, words, anywhere)] : [];
+  const { body_type: body } = car;
+  if (body == null || view.body_type !== undefined || kindNames.every((name) => view[name] === undefined))
+    return { changes, cheapest };
+  const placeless = withParameters(withoutFilters(view, [...kindNames, "postal_code", "sort"]), { body_type: body });
+  const like = zip === undefined ? placeless : withParameters(placeless, { postal_code: zip, sort: "distance" });
+  const answer = await search(context, like, { fields, limit: String(beyondMax) });
+  if (answer === undefined || answer.data.length === 0) return { changes, cheapest };
   const what = spokenSearch(placeless, names) ?? "Cars";
-  const path = viewPath(like);
-  const other: SearchChange = { words: `${what}, anywhere`, cars: similar.pagination.total, href: path };
-  return { changes: [...changes, other], shown: { ...shown, similar: { cars: similar.data, words: what, path } } };
+  return {
+    changes: [...changes, changeTo(like, `${what}, anywhere`, answer)],
+    cheapest,
+    similar: { cars: answer.data, words: what },
+  };
 }
 
 /** Returns what kind of car was looked for: `used 911`. */
-function kindOf(view: ViewParameters, car: FoundListings[number]): string {
-  const condition = listOf(view, "inventory_type").includes("used")
-    ? "used "
-    : view.inventory_type === "new"
-      ? "new "
-      : "";
-  const name = view.model === undefined ? (view.make === undefined ? "such car" : car.make) : car.model;
-  return `${condition}${name ?? "such car"}`;
+function kindOf(view: ViewParameters, { make, model }: CardListing): string {
+  const name = view.model === undefined ? (view.make === undefined ? undefined : make) : model;
+  return [conditionWords(listOf(view, "inventory_type")), name ?? "such car"].filter((word) => word !== "").join(" ");
 }
-
-/** Whether a view has the cars of the published day, which have values. */
-export const isJudged = (view: ViewParameters): boolean => inventoryOf(view) === "active";

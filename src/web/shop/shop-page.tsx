@@ -8,7 +8,7 @@ import { type Judgement, textOf } from "../sentences/sentence.ts";
 import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
-import { MissingParts } from "../shell/missing-parts.tsx";
+import { MissingParts } from "../shell/notes.tsx";
 import type { MissingPart } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -16,16 +16,17 @@ import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export.tsx";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { chosenFilters, spokenSearch } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
-import { photoHostsOf } from "./photos.tsx";
-import { CardList, ColumnFields, ListingTable, Paging, viewSorting } from "./results.tsx";
-import { type FoundView, findView, isJudged } from "./search.ts";
+import { photoHostsOf } from "./photos.ts";
+import { CardList, ListingTable, Paging } from "./results.tsx";
+import { type FoundView, findView } from "./search.ts";
 import {
   apiFilters,
   filterNames,
   inventoryOf,
+  isJudged,
   listOf,
   orderOf,
   readView,
@@ -45,8 +46,8 @@ export const shopPage =
   ({ current, photos }: Pick<SiteServices, "current" | "photos">, question?: AskedQuestion): PageHandler =>
   async (visit) => {
     const { context, query, requests, visitor } = visit;
-    if (query.has("ids")) return keptPage(visit, photos);
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    if (query.has("ids")) return keptPage(visit, photos, asOf);
     const view = readView(query, asOf);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
@@ -71,7 +72,7 @@ export const shopPage =
       question: question?.words,
       imageHosts: photoHostsOf(photos),
       hasCars: (other.answer?.data.length ?? 0) > 0,
-      sql: sqlOf(requests.main),
+      sql: equivalentSql(requests.main),
       top: <Verdict kicker={<Kicker above={[["/", "Home"]]} here="Shop" />} judgement={judgement} />,
       body: (
         <div data-view>
@@ -99,13 +100,8 @@ async function namedPlace(
 }
 
 /** Returns a view without its place, which does not exist. */
-function placeless(view: ViewParameters): ViewParameters {
-  const rest = withoutFilters(view, ["postal_code"]);
-  return rest.sort === "distance" ? withParameters(rest, { sort: undefined }) : rest;
-}
-
-const sqlOf = (main: { readonly path: string; readonly querystring: string } | undefined): string | undefined =>
-  main === undefined ? undefined : equivalentSql(main.path, new URLSearchParams(main.querystring));
+const placeless = (view: ViewParameters): ViewParameters =>
+  withoutFilters(view, view.sort === "distance" ? ["postal_code", "sort"] : ["postal_code"]);
 
 interface ShownShop {
   readonly view: ViewParameters;
@@ -117,41 +113,40 @@ interface ShownShop {
   readonly missing: readonly MissingPart[];
 }
 
-const namesOf = ({ facets, place }: FoundView): ViewNames => ({ facets, place });
-
 /** Returns what the page judges of a search. */
 function verdictOf({ view, found, asOf }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
   const isAll = cars === answer.data.length;
-  const countOf = (facet: string, ...values: readonly string[]): number | undefined => {
-    if (isAll && facet !== "inventory_type")
-      return answer.data.filter((car) =>
-        values.some((value) => car.value_rating === value || (car.keywords ?? []).some((word) => word === value)),
-      ).length;
-    const buckets = (within?.facets ?? facets.values)[facet];
-    return buckets?.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
-  };
   const chosen = listOf(view, "inventory_type");
-  const ofCondition = (...values: readonly string[]): number | undefined =>
-    countOf("inventory_type", ...values.filter((value) => chosen.length === 0 || chosen.includes(value)));
-  const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
+  const countOf = (facet: string, ...values: readonly string[]): number | undefined => {
+    if (isAll)
+      return answer.data.filter(({ value_rating: rating, inventory_type: type, keywords }) =>
+        [rating, type, ...(keywords ?? [])].some((word) => values.some((value) => value === word)),
+      ).length;
+    // The counts beside the filters are without the facet's own filter.
+    const isOther = (value: string): boolean =>
+      facet === "inventory_type" && chosen.length > 0 && !chosen.includes(value);
+    return (within?.facets ?? facets.values)[facet]
+      ?.filter(({ value }) => values.includes(value) && !isOther(value))
+      .reduce((sum, bucket) => sum + bucket.count, 0);
+  };
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
+  const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
   const stats = within?.stats ?? facets.stats;
-  const search = spokenSearch(view, namesOf(found));
   const state = inventoryOf(view);
   return shopVerdict({
     cars,
-    search,
+    search: spokenSearch(view, found),
     isBestFirst: orderOf(view) === "value",
     great,
     good: isJudged(view) ? countOf("value_rating", "good") : undefined,
     greatCities: greatCars.length === great ? greatCars.map(({ city }) => city ?? null) : undefined,
     cleanTitles: countOf("keywords", "clean_title"),
     branded: countOf("keywords", "branded"),
-    used: ofCondition("used", "certified"),
-    new: ofCondition("new"),
+    used: countOf("inventory_type", "used", "certified"),
+    new: countOf("inventory_type", "new"),
     medianPrice: isAll ? medianOf(answer.data.map(({ price }) => price)) : stats.price?.median,
     medianDays: isAll ? medianOf(answer.data.map((car) => car.days_on_market)) : stats.days_on_market?.median,
     hasPriceBound: view.min_price !== undefined || view.max_price !== undefined,
@@ -231,9 +226,8 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
     <>
       {view.view === "table" ? (
         <div class="fig" id="cars" tabIndex={-1}>
-          <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} sorting={viewSorting(view)} />
+          <ListingTable view={paged} cars={data} />
           <div class="tools">
-            <ColumnFields view={view} />
             <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
           </div>
         </div>
@@ -264,7 +258,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
 
 /** Returns the form that saves a search. */
 const savePath = ({ view, found, asOf }: ShownShop): string => {
-  const name = spokenSearch(view, namesOf(found)) ?? "All cars";
+  const name = spokenSearch(view, found) ?? "All cars";
   return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
 };
 
@@ -283,8 +277,9 @@ const orders: readonly (readonly [value: string, text: string])[] = [
 /** The chips: what is filtered, or what to begin with; the views and the order of the cars. */
 const ShopChips = (page: ShownShop): JSX.Element => {
   const { view, found } = page;
-  const chosen = chosenFilters(view, namesOf(found));
+  const chosen = chosenFilters(view, found);
   const isFiltered = chosen.length > 0;
+  const isTable = view.view === "table";
   const chips: readonly Chip[] = isFiltered
     ? chosen.map(({ names, text }) => ({ path: viewPath(withoutFilters(view, names)), text, state: "on" }))
     : firstFilters.map(([text, changes]) => ({ path: viewPath(withParameters(view, changes)), text }));
@@ -314,16 +309,8 @@ const ShopChips = (page: ShownShop): JSX.Element => {
               label="View"
               look="no-phone"
               segments={[
-                ...(
-                  [
-                    [undefined, "Cars"],
-                    ["table", "Table"],
-                  ] as const
-                ).map(([name, text]) => ({
-                  path: viewPath(withParameters(view, { view: name })),
-                  text,
-                  isCurrent: view.view === name,
-                })),
+                { path: viewPath(withParameters(view, { view: undefined })), text: "Cars", isCurrent: !isTable },
+                { path: viewPath(withParameters(view, { view: "table" })), text: "Table", isCurrent: isTable },
                 { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
               ]}
             />

@@ -18,13 +18,7 @@ const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */
-const defaults: TextParameters = {
-  sort: "value",
-  offset: "0",
-  view: "cars",
-  chart: "prices",
-  inventory_status: "active",
-};
+const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
 /**
  * Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter; other days and sold
@@ -40,7 +34,7 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
     given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
   );
   if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
-  if (inventoryOf(parameters) !== "active") {
+  if (!isJudged(parameters)) {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
   }
@@ -48,9 +42,9 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   return parameters;
 }
 
-/** Returns a bound as the API takes it: people write `$25,000`. */
+/** Returns a bound as the API takes it: people write `$25,000`. The API refuses commas elsewhere, such as in `20000,00`. */
 const plainNumber = (name: string, value: string): string =>
-  /^(min|max)_/.test(name) && /^\$?\d[\d,]*(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+  /^(min|max)_/.test(name) && /^\$?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
 
 /** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
 function conditionsOf(values: readonly string[]): string {
@@ -70,7 +64,7 @@ export const pageSizeOf = ({ limit, view }: ViewParameters): number => Number(li
 
 /** Returns the order of a view: the best price first, of listings that have values. */
 export const orderOf = (view: ViewParameters): string | undefined =>
-  view.sort ?? (inventoryOf(view) === "active" ? "value" : undefined);
+  view.sort ?? (isJudged(view) ? "value" : undefined);
 
 /** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
 export function withParameters(
@@ -95,7 +89,7 @@ export const listOf = (view: ViewParameters, name: string): readonly string[] =>
 export const listText = (name: string, value: string): string => listItem(value, separatorIn(name));
 
 /** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
-export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);
+const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);
 
 /** Returns which of the values of a parameter are chosen, and the chosen ones that are not among these. */
 export function chosenAmong(view: ViewParameters, name: string, values: readonly string[]) {
@@ -144,9 +138,10 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-type InventoryView = "active" | "past" | "sold";
-
-export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
+export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters) {
   if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
   return snapshot_date === undefined ? "active" : "past";
 }
+
+/** Whether a view has the cars of the published day, which have values. */
+export const isJudged = (view: ViewParameters): boolean => inventoryOf(view) === "active";

@@ -1,5 +1,4 @@
 /** The photos of a listing that pages show, if the operator shows photos: over its drawing, in the same frame. */
-import type { JSX } from "preact";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import { webUrl } from "../shell/format.ts";
 
@@ -20,14 +19,3 @@ export const photoSources = (urls: PhotoUrls, mode: PhotoMode): readonly string[
 
 /** Returns the hosts besides this service from which a page with photos loads images, as a source of the Content Security Policy. */
 export const photoHostsOf = (mode: PhotoMode): string | undefined => (mode === "direct" ? "https:" : undefined);
-
-interface PhotoProps {
-  readonly source: string;
-  readonly id?: string;
-  readonly alt?: string;
-}
-
-/** A photo over the drawn car, which a script uncovers if the photo does not load. */
-export const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
-  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
-);
