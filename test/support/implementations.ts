@@ -23,7 +23,7 @@ export interface BothWays {
 /** Opens the published version of a lake in both ways, until the scope ends. */
 export async function openBothWays(scope: Scope, lake: string): Promise<BothWays> {
   const fallbacks: string[] = [];
-  const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
+  const served = await openVersion(scope, lake, { onRebuild: (message) => fallbacks.push(message) });
   return besideParquet(scope, lake, clientOf(served), () => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });
