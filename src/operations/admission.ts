@@ -4,6 +4,7 @@
  */
 import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
+import { turnToBegin } from "../base/concurrency.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
 import { accountRequestsMax, type Caller, countCall, requestDeadlineMs } from "./caller.ts";
@@ -47,6 +48,8 @@ export class Admission {
     let end: Promise<unknown> | undefined;
     try {
       isCounted = await countCall(this.accounts, caller);
+      await turnToBegin(accountId);
+      job.signal.throwIfAborted();
       const result = await work(job);
       end = endOf?.(result);
       return result;

@@ -56,6 +56,8 @@ interface SpooledFile {
   state: "waiting" | "writing" | "written";
   /** Rows that are written, or are being written. */
   rows: number;
+  /** Disk space when it was measured last: once it is written, and again and again before. */
+  bytes: number;
   /** Responses that use it. */
   users: number;
   /** Removes it at its age. */
@@ -156,6 +158,7 @@ export class Spool {
       written,
       state: "waiting",
       rows: 0,
+      bytes: 0,
       users: 0,
       expiry: undefined,
     };
@@ -199,17 +202,20 @@ export class Spool {
 
   /** Ends exports that exceed their own size. Removes unused files until the folder fits, then ends the export that began last. */
   private async limitSize(): Promise<void> {
-    for (const { folder, bytesMax, job } of this.writing)
-      if (bytesMax < this.limits.bytesMax && (await sizeOf(folder)) > bytesMax) job.abort(spoolFull());
-    if ([...this.files.values()].every(({ state }) => state === "written")) {
+    for (const file of this.writing) {
+      file.bytes = await sizeOf(file.folder);
+      if (file.bytes > file.bytesMax) file.job.abort(spoolFull());
+    }
+    const files = [...this.files];
+    if (files.every(([, { state }]) => state === "written")) {
       clearInterval(this.timer);
       this.timer = undefined;
     }
-    let bytes = await sizeOf(this.folder);
-    for (const [key, file] of [...this.files]) {
+    let bytes = files.reduce((sum, [, file]) => sum + file.bytes, 0);
+    for (const [key, file] of files) {
       if (bytes <= this.limits.bytesMax) return;
       if (file.state !== "written" || file.users > 0) continue;
-      bytes -= await sizeOf(file.folder);
+      bytes -= file.bytes;
       await this.remove(key, file);
     }
     if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolFull());

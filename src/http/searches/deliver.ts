@@ -28,6 +28,9 @@ import { type PublicRequestOptions, requestPublic } from "../service/public-requ
 /** The pauses before a message is posted again; after the last one, messages of the search stop. */
 const retryDelaysMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000] as const;
 
+/** The pause after a page that took too long, as under load: that is no failure of the receiver. */
+const lateRetrySeconds = 15;
+
 /** Changes of a page, which is charged once and posted in several messages. */
 const pageChangesMax = 1_000;
 
@@ -143,8 +146,8 @@ async function attemptNext(
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
     const failed = { ...position, lastAtMs: atMs, lastOutcome: thrown.message };
-    const isTemporary = thrown.retryAfterSeconds !== undefined;
-    if (isTemporary) return { ...failed, nextAtMs: atMs + 1000 * (thrown.retryAfterSeconds ?? 0) };
+    const pauseSeconds = thrown.code === "deadline_exceeded" ? lateRetrySeconds : thrown.retryAfterSeconds;
+    if (pauseSeconds !== undefined) return { ...failed, nextAtMs: services.clock.wallMs() + 1000 * pauseSeconds };
     const isFinal = thrown.code === "invalid_api_key" || thrown.code === "missing_scope";
     return afterFailure(failed, isFinal ? `The key that pays cannot be used: ${thrown.message}` : undefined);
   }

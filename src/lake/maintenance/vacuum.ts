@@ -6,7 +6,6 @@
  */
 import { rm } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
-import { isNotFound } from "../../base/files.ts";
 import { type Manifest, manifestPath, publishedAtMs, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import type { TableName } from "../tables.ts";
@@ -107,24 +106,14 @@ async function expiredVersions(
   const existing = new Set(await versionsIn(lake));
   const keptFrom = plusDays(published.as_of, 1 - versionDays);
   const expired: string[] = [];
-  let successorMs = await publishedMs(lake, published.version);
+  let successorMs = await publishedAtMs(lake, published.version);
   let isExpired = false;
   for (let version = published.previous; version !== null && existing.has(version); ) {
     const manifest: Manifest = await readManifest(lake, version);
     isExpired ||= manifest.as_of < keptFrom && nowMs - successorMs >= graceMs;
-    successorMs = await publishedMs(lake, version);
+    successorMs = await publishedAtMs(lake, version);
     if (isExpired) expired.push(version);
     version = manifest.previous;
   }
   return expired;
-}
-
-/** Returns when a version was published, which is also when its predecessor was superseded; 0 if its manifest does not exist. */
-async function publishedMs(lake: string, version: string): Promise<number> {
-  try {
-    return await publishedAtMs(lake, version);
-  } catch (thrown) {
-    if (isNotFound(thrown)) return 0;
-    throw thrown;
-  }
 }

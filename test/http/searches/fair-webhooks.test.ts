@@ -69,3 +69,28 @@ test("silent receivers of an account hold up neither its other receivers nor tho
   await eventually("all silent receivers are connected", async () => silent === silentMax);
   assert.equal(ended, 0, "no silent receiver has timed out yet");
 });
+
+test("a page of changes that takes too long counts as no failure of the receiver", async (t) => {
+  const folder = await temporaryFolder(t);
+  const lake = join(folder, "lake");
+  const [first, second] = randomFeeds({ seed: 20261129, days: 2, cars: 20 });
+  const publish = async ({ day, feeds }: NonNullable<typeof first>): Promise<void> =>
+    void (await ingestPath(lake, await writeFeeds(join(folder, "feeds"), day, feeds)));
+  assert.ok(first !== undefined && second !== undefined);
+  await publish(first);
+  const client = await startService(t, lake, { privateWebhooks: true, deadlineMs: 0 });
+  const headers = client.customer.bearer;
+  const body = JSON.stringify({ name: "all", webhook_url: "http://127.0.0.1:9/hook" });
+  assert.equal((await fetch(`${client.url}/v1/searches`, { method: "POST", headers, body })).status, 200);
+  await publish(second);
+  const messages = async (): Promise<Record<string, unknown>> => {
+    const { data } = (await (await fetch(`${client.url}/v1/searches`, { headers })).json()) as {
+      data: readonly { messages: Record<string, unknown> }[];
+    };
+    return data[0]?.messages ?? assert.fail("no search");
+  };
+  await eventually("a page that took too long", async () => (await messages()).last_attempt_at !== null);
+  const { failed_attempts, last_outcome } = await messages();
+  assert.match(String(last_outcome), /^Deadline exceeded/);
+  assert.equal(failed_attempts, 0);
+});
