@@ -82,9 +82,9 @@ test("a defect is answered with 500 and the request id, and logged with its caus
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const client = await startService(context, broken, { logger, responseCacheBytes: 0 });
-  const page = "/v1/listings?fields=last_checked_at&limit=1";
-
-  const failed = await client.get(page);
+  const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  // When it was last checked follows from the feeds.
+  const failed = await client.get(`/v1/listings/${data[0]?.id}`);
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
   assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
