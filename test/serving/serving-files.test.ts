@@ -221,7 +221,7 @@ test("serving files of another format are not used", { skip: skipInShortRun }, a
   assert.deepEqual((await openVersion(scope, lake)).served, { index: true, rows: true });
 });
 
-test("a service has a missing index rebuilt, and adopts the one that carquet index publishes", async (scope) => {
+test("a service has a missing index rebuilt, and adopts the version that carquet index publishes", async (scope) => {
   const lake = await copyLake(scope);
   const { version: newest, serving: files } = await manifestOf(lake);
   const { path } = files.find(({ kind }) => kind === "index") ?? assert.fail("no index");

@@ -16,7 +16,7 @@ import { type IndexedRows, rowsIn, rowsToIndex } from "../index/indexed-rows.ts"
 import { type ListingFile, listingTableOf } from "../listing-files.ts";
 import { buildRowFile } from "../rows/row-file.ts";
 import {
-  keyOf,
+  contentKeyOf,
   type NeededFile,
   neededFiles,
   type RebuildOrder,
@@ -41,9 +41,9 @@ export async function withServingFiles(
   onBuild: OnBuild = () => {},
 ): Promise<Manifest> {
   const intact = await intactFiles(writer.lake, manifest, check);
-  const present = new Set(intact.map(keyOf));
+  const present = new Set(intact.map(contentKeyOf));
   const needed = neededFiles(manifest);
-  const missing = needed.filter((file) => !present.has(keyOf(file)));
+  const missing = needed.filter((file) => !present.has(contentKeyOf(file)));
   if (missing.length === 0) return { ...manifest, serving: intact };
   const progress = createBuildProgress(missing, onBuild);
   const first = firstFreeNumber(manifest);
@@ -58,8 +58,8 @@ export async function withServingFiles(
     ]),
   );
   await syncToDisk(join(writer.lake, "serving"));
-  const ranks = new Map(needed.map((file, index) => [keyOf(file), index]));
-  const rankOf = (file: ServingFile): number => ranks.get(keyOf(file)) ?? needed.length;
+  const ranks = new Map(needed.map((file, index) => [contentKeyOf(file), index]));
+  const rankOf = (file: ServingFile): number => ranks.get(contentKeyOf(file)) ?? needed.length;
   return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => rankOf(one) - rankOf(other)) };
 }
 

@@ -76,8 +76,8 @@ export interface ServingParts {
 /** Returns the parts that a version needs. It shares the files of the published version that were built from the same content. */
 export function servingPartsOf(manifest: Manifest, published: Manifest): ServingParts {
   const listed = [...published.serving, ...manifest.serving];
-  const usable = new Map(usableFiles({ ...manifest, serving: listed }).map((file) => [keyOf(file), file]));
-  const files = neededFiles(manifest).map((needed) => ({ needed, listed: usable.get(keyOf(needed)) }));
+  const usable = new Map(usableFiles({ ...manifest, serving: listed }).map((file) => [contentKeyOf(file), file]));
+  const files = neededFiles(manifest).map((needed) => ({ needed, listed: usable.get(contentKeyOf(needed)) }));
   const names = new Map<string, number>();
   const indexes = files.flatMap(({ needed, listed }): readonly IndexPart[] => {
     if (needed.kind !== "index") return [];
@@ -122,10 +122,10 @@ export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
 ];
 
 /** Identifies a serving file by what it is built from. */
-export const keyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
+export const contentKeyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
 
 /** Returns the listed files that the version needs and that this release can read. */
 export function usableFiles(manifest: Manifest): readonly ServingFile[] {
-  const needed = new Set(neededFiles(manifest).map(keyOf));
-  return manifest.serving.filter((file) => file.format === servingFormats[file.kind] && needed.has(keyOf(file)));
+  const needed = new Set(neededFiles(manifest).map(contentKeyOf));
+  return manifest.serving.filter((file) => file.format === servingFormats[file.kind] && needed.has(contentKeyOf(file)));
 }
