@@ -7,10 +7,8 @@
 import { calendarMonth, plusDays } from "../base/day.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { DerivedName } from "../listing/schema.ts";
-import type { RowKey } from "../listing/source.ts";
 import { derivedColumns, rowsOfFiles } from "./derived-relations.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
-import { type ServedColumn, selectServed } from "./served-columns.ts";
 import { listingColumns, openPartition, type TableName, tableOf, valuedColumns } from "./tables.ts";
 
 /** Listings of one state: the files that hold them, in order. */
@@ -104,7 +102,7 @@ export function unorderedListings(inventory: Inventory, options: ReadOptions, ex
  * The positions of a day's listings follow the partition's sort order, which breaks ties in every other sort.
  */
 export function positionedListings(inventory: Inventory, options: ReadOptions, extra: readonly Sql[] = []): Sql {
-  const rows = unionOfFiles(inventory, options.folder, (_file, fileRows) => fileRows);
+  const rows = unionOfFiles(inventory, options.folder);
   return asListings(inventory, rows, options, [sql`row_number`, ...extra]);
 }
 
@@ -119,30 +117,6 @@ export function listingsOfMatches(inventory: Inventory, folder: string, matches:
   const listings = isPositioned ? positionedListings(inventory, options) : unorderedListings(inventory, options);
   const key = isPositioned ? sql`row_number` : between === undefined ? sql`id` : sql`id, valid_from`;
   return sql`SELECT listings.*, sort_key FROM (${listings}) AS listings JOIN (${matches}) AS matches USING (${key})`;
-}
-
-/**
- * Returns the named columns of the listings with the given keys, and `row_key`, in no particular order. A key is an id or a position; reads only
- * the files that hold the positions. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
- */
-export function listingsAt(
-  inventory: Inventory,
-  options: ReadOptions,
-  keys: readonly RowKey[],
-  names: readonly ServedColumn[],
-): Sql {
-  const ids = keys.filter((key) => typeof key === "string");
-  if (ids.length > 0) {
-    const listings = unorderedListings(inventory, options);
-    return sql`SELECT facts.id AS row_key, ${selectServed(names)} FROM (${listings}) AS facts WHERE facts.id IN (${join(ids.map((id) => literal(id)))})`;
-  }
-  const positions = keys.filter((key) => typeof key === "number");
-  const rows = unionOfFiles(inventory, options.folder, (file, fileRows, start) => {
-    const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
-    return inFile.length === 0 ? undefined : sql`${fileRows} WHERE file_row_number IN (SELECT unnest(${inFile}))`;
-  });
-  const facts = asListings(inventory, rows, options, [sql`row_number`]);
-  return sql`SELECT row_number::UINTEGER AS row_key, ${selectServed(names)} FROM (${facts}) AS facts`;
 }
 
 /** Returns rows of an inventory's files as listings, followed by extra columns. */
@@ -217,19 +191,14 @@ const tableOfFiles = ({ day, between }: Inventory): TableName =>
  * Returns the union of the relations that `select` returns for each file; undefined skips a file. `start` is the position of the file's
  * first row.
  */
-function unionOfFiles(
-  inventory: Inventory,
-  folder: string,
-  select: (file: LakeFile, rows: Sql, start: number) => Sql | undefined,
-): Sql {
+function unionOfFiles(inventory: Inventory, folder: string): Sql {
   const table = tableOfFiles(inventory);
   let nextStart = 0;
-  const relations = inventory.files.flatMap((file) => {
+  const relations = inventory.files.map((file) => {
     const start = nextStart;
     nextStart += file.rows;
-    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
+    return sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
       FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
-    return select(file, rows, start) ?? [];
   });
   if (relations.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, [], folder)})`;
   return join(relations, sql` UNION ALL BY NAME `);

@@ -52,7 +52,26 @@ interface SerializerOptions {
   readonly origin: Point | undefined;
 }
 
-type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
+/** A listing with its build and its dealer, which are looked up when a property needs them. */
+class JoinedListing {
+  private build: JsonRow | undefined;
+  private dealer: JsonRow | undefined;
+
+  constructor(
+    readonly facts: JsonRow,
+    private readonly dimensions: Dimensions,
+  ) {}
+
+  get builds(): JsonRow {
+    this.build ??= this.dimensions.buildOf(parseJsonValue(this.facts[buildKey]));
+    return this.build;
+  }
+
+  get dealers(): JsonRow {
+    this.dealer ??= this.dimensions.dealerOf(parseJsonValue(this.facts[dealerKey]));
+    return this.dealer;
+  }
+}
 
 type PropertySerializer = (listing: JoinedListing) => string;
 
@@ -86,7 +105,7 @@ export function serializerOf(
   return {
     columns: [...new Set<ServedColumn>([...keyColumns, ...needed])],
     serialize: (facts) => {
-      const listing = joinedListing(facts, dimensions);
+      const listing = new JoinedListing(facts, dimensions);
       let json = "";
       for (const { label, serialize } of labelled) json += label + serialize(listing);
       return `${json}}`;
@@ -103,7 +122,7 @@ export function textsOf(names: readonly AttributeName[], dimensions: Dimensions)
   return {
     columns: [...keyColumns, ...names.filter(isListingColumn)],
     read: (facts: JsonRow): readonly string[] => {
-      const listing = joinedListing(facts, dimensions);
+      const listing = new JoinedListing(facts, dimensions);
       return serializers.map((serialize) => serialize(listing));
     },
   };
@@ -118,14 +137,8 @@ const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
-const joinedListing = (facts: JsonRow, dimensions: Dimensions): JoinedListing => ({
-  facts,
-  builds: dimensions.buildOf(parseJsonValue(facts[buildKey])),
-  dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])),
-});
-
 /** Copies the stored JSON of a column. */
-function columnSerializer(table: keyof JoinedListing, column: string): PropertySerializer {
+function columnSerializer(table: keyof typeof formats, column: string): PropertySerializer {
   const index = formats[table].indexOf(column);
   return (listing) => listing[table][index] ?? "null";
 }

@@ -1,14 +1,16 @@
 /**
  * The version in service: polls `CURRENT`, opens a newly published version and swaps it in atomically.
  *
- * The previous version is closed when the last request on it has finished. If a version does not open, the previous one stays in service.
- * A version with damaged files is opened again when one of them has been restored.
+ * The previous version is closed when the last request on it has finished. If a version does not open, the previous one stays in service, or the newest
+ * one that opens. If a version lacks serving files, a thread rebuilds them meanwhile. A version with damaged files is opened again when one of them has
+ * been restored, or has turned out to be damaged while it was in use.
  */
 import { resolve } from "node:path";
 import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
+import { rebuildInThread } from "./files/rebuild-in-thread.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { damagedData } from "./files/version-files.ts";
 import { ColumnCache } from "./index/columns.ts";
@@ -50,7 +52,8 @@ export class CurrentVersion {
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
-  private fallbackCount = 0;
+  private rebuildCount = 0;
+  private readonly closing = new AbortController();
   private readonly verified: VerifiedFiles;
   private readonly columns: ColumnCache;
   private readonly pinned = new PinnedVersions((name) => this.openPinned(name));
@@ -67,7 +70,9 @@ export class CurrentVersion {
   static async watch(lake: string, options: CurrentVersionOptions): Promise<CurrentVersion> {
     const current = new CurrentVersion(lake, options);
     await current.poll();
-    if (current.failure !== undefined) await current.openEarlier();
+    const { failure } = current;
+    if (failure !== undefined) await current.openEarlier(failure.version);
+    if (failure !== undefined && current.lease === undefined) await current.tryOpen(failure.version);
     current.schedulePoll();
     return current;
   }
@@ -92,9 +97,9 @@ export class CurrentVersion {
     return this.lease?.version.served;
   }
 
-  /** How often a search index or a row store has failed since the start. */
-  get fallbacks(): number {
-    return this.fallbackCount;
+  /** How often a search index or a row store has been rebuilt since the start. */
+  get rebuilds(): number {
+    return this.rebuildCount;
   }
 
   /** The numbers of statements of the version in service that wait and run. */
@@ -157,16 +162,27 @@ export class CurrentVersion {
   /** Stops polling, and closes the version in service when the last request on it has finished. */
   async close(): Promise<void> {
     this.isClosed = true;
+    this.closing.abort();
     clearTimeout(this.timer);
     await this.polling;
     this.pinned.close();
     this.swap(undefined);
   }
 
-  private readonly onFallback = (message: string): void => {
-    this.fallbackCount += 1;
-    this.options.onFallback?.(message);
-  };
+  /** The options of each version that is opened. */
+  private get versionOptions(): LakeVersionOptions {
+    const { options, verified, columns, closing } = this;
+    return {
+      rebuild: (order) => rebuildInThread(order, options, closing.signal),
+      ...options,
+      verified,
+      columns,
+      onRebuild: (message) => {
+        this.rebuildCount += 1;
+        options.onRebuild?.(message);
+      },
+    };
+  }
 
   private schedulePoll(): void {
     if (this.isClosed) return;
@@ -181,36 +197,44 @@ export class CurrentVersion {
     try {
       name = await currentVersion(this.lake);
       if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
-      if (this.failure?.isDelayed(name)) return;
-      await this.open(name);
-      this.failure = undefined;
+      if (!this.failure?.isDelayed(name)) await this.tryOpen(name);
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
     }
   }
 
-  private openPinned(name: string): Promise<LakeVersion> {
-    const { verified, columns, onFallback } = this;
-    return LakeVersion.open(this.lake, name, { ...this.options, verified, columns, onFallback, opensAhead: false });
+  /** Opens a version and puts it into service. Its first attempt rebuilds nothing, so that the failure shows while a later one does. */
+  private async tryOpen(name: string): Promise<void> {
+    try {
+      await this.open(name, this.failure?.version !== name);
+      this.failure = undefined;
+    } catch (thrown) {
+      this.fail(name, messageOf(thrown));
+    }
   }
 
-  /** Opens a version and puts it into service. */
-  private async open(name: string): Promise<void> {
-    const { verified, columns, onFallback } = this;
-    const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, columns, onFallback });
+  private openPinned(name: string): Promise<LakeVersion> {
+    return LakeVersion.open(this.lake, name, { ...this.versionOptions, opensAhead: false });
+  }
+
+  /** Opens a version and puts it into service. Throws a DamagedFile if it must be intact and is not. */
+  private async open(name: string, isIntact: boolean): Promise<void> {
+    const { hasServingFiles = true } = this.options;
     // Meanwhile the previous version answers look-ups without a wait.
-    if (this.lease !== undefined) await version.rowsChecked;
+    const opensAhead = this.lease !== undefined;
+    const options = { ...this.versionOptions, opensAhead, isIntact: isIntact && hasServingFiles };
+    const version = await LakeVersion.open(this.lake, name, options);
     this.swap({ version, inFlight: 0, isRetired: false });
     this.options.onOpen?.(name, version.served);
+    void version.openRest();
   }
 
   /** Puts the newest version into service that opens, instead of the published one, which does not. */
-  private async openEarlier(): Promise<void> {
-    const published = this.failure?.version;
+  private async openEarlier(published: string): Promise<void> {
     const names = [...(await versionsIn(this.lake))].sort(compareVersions).reverse();
     for (const name of names.filter((one) => one !== published)) {
       try {
-        return await this.open(name);
+        return await this.open(name, true);
       } catch (thrown) {
         this.options.onFailure?.(name, messageOf(thrown));
       }
@@ -225,7 +249,8 @@ export class CurrentVersion {
 
   /** Returns whether the version in service should be opened again. */
   private async isRepaired(): Promise<boolean> {
-    if (await this.lease?.version.files.isRepaired()) return true;
+    const { lease } = this;
+    if (lease?.version.isDamaged === true || (await lease?.version.files.isRepaired())) return true;
     this.failure = undefined;
     return false;
   }

@@ -29,9 +29,6 @@ interface Delivered {
 }
 
 export class DayColumns {
-  /** The columns of a row from which others follow. */
-  static readonly needed = ["dealer_key", "listed_at", "days_seen", "last_checked_at"] as const;
-
   /** The columns that follow from feeds. */
   static readonly ofFeeds: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
 

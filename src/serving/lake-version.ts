@@ -1,11 +1,11 @@
 /**
- * A published version of the lake, open for queries: dimensions in memory, search indexes that find and count listings, and a row store, or Parquet
- * files, that hold their rows.
+ * A published version of the lake, open for queries: dimensions in memory, search indexes that find and count listings, and a row store
+ * that holds their rows.
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
 import { createOnce } from "../base/concurrency.ts";
-import { type Row, textIn } from "../base/json.ts";
+import type { Row } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
@@ -13,7 +13,7 @@ import type { Engine } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
+import { activeOn, goneIn, type Inventory, intervalsBetween, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn, withoutValues } from "../lake/served-columns.ts";
 import type { ListingSource, PageRequest, RowKey, TrendSource } from "../listing/source.ts";
 import { DayColumns } from "./day-columns.ts";
@@ -24,15 +24,8 @@ import type { VersionFiles } from "./files/version-files.ts";
 import { countValues } from "./index/count-values.ts";
 import { findPageIn } from "./index/find-page.ts";
 import { orderedMatches } from "./index/ordered-matches.ts";
-import {
-  type FoundListing,
-  type ListingState,
-  listingFiles,
-  lookUpStatement,
-  soldFilesSince,
-} from "./listing-files.ts";
+import { type FoundListing, soldFilesSince } from "./listing-files.ts";
 import type { AskListings, ListingSources, ServedMarket } from "./listing-sources.ts";
-import type { StoredListing } from "./rows/row-store.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -104,12 +97,12 @@ export class LakeVersion {
     return { as_of, currency, data_version: version };
   }
 
-  /** Whether the file of the search index is in use, instead of an index in memory, and the row store, instead of Parquet files. */
+  /** Whether the search index of the published day, and the row store, are read from the files of the lake, and not from rebuilt ones. */
   get served(): { readonly index: boolean; readonly rows: boolean } {
     return this.resources.serving.state;
   }
 
-  /** The damaged and disabled files, for operators; empty if the version is intact. */
+  /** The damaged and rebuilt files, for operators; empty if the version is intact. */
   get faults(): readonly string[] {
     const { files, serving } = this.resources;
     return [...serving.faults, ...files.damagedPaths.map((path) => `damaged file ${path}`)];
@@ -120,9 +113,14 @@ export class LakeVersion {
     return this.resources.files;
   }
 
-  /** Resolves when look-ups by id and VIN need not wait for a check any more. */
-  get rowsChecked(): Promise<void> {
-    return this.resources.serving.rowsChecked;
+  /** Whether a serving file in use has turned out to be damaged, so that the version should be opened again. */
+  get isDamaged(): boolean {
+    return this.resources.serving.isDamaged;
+  }
+
+  /** Opens the serving files that are not open yet, so that no request waits for them. */
+  openRest(): Promise<void> {
+    return this.resources.serving.openRest();
   }
 
   activeOn(day: string): Listings {
@@ -174,23 +172,9 @@ export class LakeVersion {
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
-    const { manifest, folder, serving } = this.resources;
-    const stored = await serving.lookUp(key, value);
-    if (stored !== undefined) return this.foundIn(stored, columns);
-    const listings = listingFiles(manifest).flatMap(({ state, file }) => (state === "past" ? [] : [file]));
-    const { feeds, valuations } = activeOn(manifest, manifest.as_of);
-    const files = [...listings, ...feeds, ...valuations];
-    const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
-    return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
-  }
-
-  /** Returns the requested columns of listings from the row store. */
-  private async foundIn(
-    stored: readonly StoredListing[],
-    columns: readonly ServedColumn[],
-  ): Promise<readonly FoundListing[]> {
+    const stored = await this.resources.serving.lookUp(key, value);
     if (stored.length > 0) this.job.begin();
-    const { manifest } = this.resources;
+    const { manifest } = this;
     const isActive = stored.some(({ state }) => state === "active");
     const day = isActive ? await this.columnsOn(activeOn(manifest, manifest.as_of), columns) : undefined;
     return stored.map(({ state, row }) => ({
@@ -252,30 +236,11 @@ export class LakeVersion {
   ): Promise<readonly JsonRow[]> {
     if (keys.length === 0) return [];
     const { files, day } = inventory;
-    const { serving } = this.resources;
-    const reading = this.columnsOn(inventory, columns);
-    if (serving.state.rows) {
-      await reading;
-      this.job.begin();
-    }
-    const [stored, completing] = await Promise.all([
-      serving.rowsAt(files, keys, day) ?? this.readParquet(inventory, keys, columns),
-      reading,
-    ]);
+    const completing = await this.columnsOn(inventory, columns);
+    this.job.begin();
+    const stored = await this.resources.serving.rowsAt(files, keys, day);
     const completed = completing === undefined ? stored : stored.map((row) => completing.complete(row));
     return inventory.isWhole ? completed : completed.map(withoutValues);
-  }
-
-  private async readParquet(
-    inventory: Inventory,
-    keys: readonly RowKey[],
-    columns: readonly ServedColumn[],
-  ): Promise<readonly JsonRow[]> {
-    const needed: readonly ServedColumn[] = [...new Set([...columns, ...DayColumns.needed])];
-    const query = listingsAt(inventory, { folder: this.resources.folder, hasFeeds: false }, keys, needed);
-    const rows = await this.rowsFrom([...inventory.files, ...inventory.valuations], query);
-    const byKey = new Map(rows.map((row) => [row.row_key, row]));
-    return keys.map((key) => listingRow.encode(byKey.get(key) ?? {}));
   }
 
   /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged. */

@@ -1,11 +1,9 @@
 /** The Parquet files of a version that contain listings, by state. */
 import { calendarMonth, plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
-import { join, literal, type Sql, sql } from "../db/sql.ts";
 import { hashOfFiles } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, positionedListings } from "../lake/market.ts";
-import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
+import { activeOn, goneIn, type Inventory } from "../lake/market.ts";
 import { openPartition } from "../lake/tables.ts";
 import { life } from "../listing/lifecycle-rules.ts";
 
@@ -60,22 +58,4 @@ export const listingTableOf = ({ state }: ListingFile): "listings" | "sold" =>
 export function soldFilesSince({ tables }: Manifest, day: string): readonly LakeFile[] {
   const month = calendarMonth(plusDays(day, 1 - life.soldAfterDays));
   return tables.sold.filter(({ partition }) => (partition ?? "") >= month);
-}
-
-interface LookUpRequest {
-  readonly key: "vin" | "id";
-  /** A VIN, or an id of 32 hexadecimal digits. */
-  readonly value: string;
-  readonly columns: readonly ServedColumn[];
-}
-
-/** Returns a query for the listings of an id or a VIN: `state` and the columns. It scans all files; the row store is the fast path. */
-export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUpRequest): Sql {
-  const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
-  const selects = Object.entries(inventoriesOf(manifest)).flatMap(([state, inventory]) => {
-    if (inventory.files.length === 0) return [];
-    const rows = positionedListings(inventory, { folder, hasFeeds: true });
-    return [sql`SELECT ${literal(state)} AS state, ${selectServed(columns)} FROM (${rows}) AS facts WHERE ${isMatch}`];
-  });
-  return selects.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(selects, sql` UNION ALL `);
 }

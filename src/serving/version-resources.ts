@@ -1,5 +1,7 @@
 /** The resources of an open version: opens and closes them. */
-import { resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { serviceJob } from "../db/job.ts";
@@ -12,13 +14,15 @@ import {
   dealerProfiles,
   rowsOfFiles,
 } from "../lake/derived-relations.ts";
-import { type Manifest, readManifest } from "../lake/manifest.ts";
+import { currentManifest, type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
 import { vinPatternsPath } from "../listing/vins.ts";
 import type { DayColumns } from "./day-columns.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
+import { rebuildServingFiles } from "./files/build-serving-files.ts";
 import { ServingFiles } from "./files/open-serving-files.ts";
+import type { Rebuild } from "./files/serving-parts.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { checkFiles, VersionFiles } from "./files/version-files.ts";
 import { ColumnCache } from "./index/columns.ts";
@@ -27,10 +31,14 @@ import { Vocabulary } from "./vocabulary.ts";
 const keptDaysMax = 16;
 
 export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
-  /** Whether to use serving files (default true). If false, rows are read from Parquet files, from which search indexes are built in memory. */
+  /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */
   readonly hasServingFiles?: boolean;
-  /** Whether to open and hash serving files before a request needs them (default true). */
+  /** Whether to open and hash all serving files before the version is used (default true); else when a request needs them. */
   readonly opensAhead?: boolean;
+  /** Whether the version does not open if it lacks an intact serving file (default false); else the file is rebuilt. */
+  readonly isIntact?: boolean;
+  /** Rebuilds serving files; by default in this process. */
+  readonly rebuild?: Rebuild;
   /** Maximum memory of the columns of search indexes, in bytes. */
   readonly columnBytes?: number;
   /** These columns, of all versions that a process opens. */
@@ -39,8 +47,8 @@ export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
   readonly verified?: VerifiedFiles;
   /** Folders that statements may write to. None by default. */
   readonly writableFolders?: readonly string[];
-  /** Called once for each search index that fails, and once when the row store fails. */
-  readonly onFallback?: (message: string) => void;
+  /** Called once for each search index that is rebuilt, and once when the row store is. */
+  readonly onRebuild?: (message: string) => void;
 }
 
 export interface VersionResources {
@@ -70,13 +78,16 @@ export async function openResources(
   const database = await DuckDatabase.open(options);
   try {
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-    const { columnBytes, columns = new ColumnCache(columnBytes), onFallback = () => {} } = options;
-    const { hasServingFiles = true, opensAhead = true } = options;
-    await database.lockDown([folder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
+    const { columnBytes, columns = new ColumnCache(columnBytes), onRebuild = () => {} } = options;
+    const { hasServingFiles = true, opensAhead = true, isIntact = false } = options;
+    const { rebuild = (order) => rebuildServingFiles(order, options) } = options;
+    const rebuiltFolder = join(tmpdir(), `carquet-serving-${process.pid}-${randomUUID()}`);
+    await database.lockDown([folder, rebuiltFolder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
     const pool = await SessionPool.open(database, options);
     const engine = pool.engineOf(serviceJob());
     const serving = await ServingFiles.open({
       manifest,
+      published: (await currentManifest(lake).catch(() => undefined)) ?? manifest,
       folder,
       files,
       database,
@@ -84,7 +95,10 @@ export async function openResources(
       columns,
       hasServingFiles,
       opensAhead,
-      onFallback,
+      isIntact,
+      rebuild,
+      rebuiltFolder,
+      onRebuild,
     });
     const vocabulary = new Vocabulary({
       dimensions,

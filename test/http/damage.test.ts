@@ -56,29 +56,6 @@ async function healthOf(client: Client): Promise<Health> {
 const active = original.listings.find(({ state }) => state === "active")?.id;
 const pagesOfToday = ["/v1/listings", "/v1/facets?facets=make", "/v1/trends?metric=count,sold,new_listings"];
 
-interface Need {
-  readonly table: "sold" | "feeds";
-  readonly hasServingFiles: boolean;
-  /** Requests that need the newest file of the table, and others. */
-  readonly paths: readonly string[];
-  readonly others: readonly string[];
-}
-
-const needs: readonly Need[] = [
-  {
-    table: "sold",
-    hasServingFiles: false,
-    paths: ["/v1/listings?inventory_status=sold", "/v1/listings?inventory_status=sold&fields=id"],
-    others: [...pagesOfToday, "/v1/facets?facets=make&inventory_status=sold"],
-  },
-  {
-    table: "feeds",
-    hasServingFiles: true,
-    paths: [`/v1/listings/${active}`, `/v1/listings/${active}?include=price_history`],
-    others: [...pagesOfToday, "/v1/listings?inventory_status=sold"],
-  },
-];
-
 test("a request that names a version is refused while a file that opens it is damaged, and answered once it is restored", async (scope) => {
   const { lake, manifest } = await copyLake(scope);
   const older = [...(await versionsIn(lake))].sort(compareVersions).find((name) => name !== manifest.version) ?? "";
@@ -150,35 +127,36 @@ test("an export whose file is damaged after it was checked is refused", async (s
   );
 });
 
-for (const { table, hasServingFiles, paths, others } of needs)
-  test(`a request that needs a damaged file of ${table} is refused, all others are answered, and the restored file is used again`, async (scope) => {
-    const { lake, manifest } = await copyLake(scope);
-    const lines: string[] = [];
-    const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    const client = await startService(scope, lake, { logger, hasServingFiles, responseCacheBytes: 0 });
-    const [asked = ""] = others;
-    const before = await client.get(asked);
-    const damaged = manifest.tables[table].at(-1) ?? assert.fail(`no file of ${table}`);
-    const restore = await damage(lake, damaged);
-    for (const path of [...paths, ...paths]) {
-      const { status, code, headers } = await client.getError(path);
-      assert.deepEqual([status, code, headers.get("Retry-After")], [503, "data_unavailable", "60"], path);
-    }
-    const [firstDay] = Object.keys(manifest.days);
-    for (const other of [...others, `/v1/listings?snapshot_date=${firstDay}`])
-      assert.equal((await client.get(other)).status, 200, other);
-    const { status, reasons, lake: counts } = await healthOf(client);
-    assert.deepEqual([status, reasons, counts.damages], ["degraded", [`damaged file ${damaged.path}`], 1]);
-    const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
-    assert.deepEqual(
-      logged.map(({ error }) => String(error).split(": expected")[0]),
-      [`${damaged.path}: invalid content`],
-    );
-    await restore();
-    await eventually("ready", async () => (await healthOf(client)).status === "ready");
-    for (const path of paths) assert.equal((await client.get(path)).status, 200, path);
-    assert.deepEqual((await client.get(asked)).body, before.body);
-  });
+test("a request that needs a damaged file of feeds is refused, all others are answered, and the restored file is used again", async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const client = await startService(scope, lake, { logger, responseCacheBytes: 0 });
+  const paths = [`/v1/listings/${active}`, `/v1/listings/${active}?include=price_history`];
+  const others = [...pagesOfToday, "/v1/listings?inventory_status=sold"];
+  const [asked = ""] = others;
+  const before = await client.get(asked);
+  const damaged = manifest.tables.feeds.at(-1) ?? assert.fail("no feeds");
+  const restore = await damage(lake, damaged);
+  for (const path of [...paths, ...paths]) {
+    const { status, code, headers } = await client.getError(path);
+    assert.deepEqual([status, code, headers.get("Retry-After")], [503, "data_unavailable", "60"], path);
+  }
+  const [firstDay] = Object.keys(manifest.days);
+  for (const other of [...others, `/v1/listings?snapshot_date=${firstDay}`])
+    assert.equal((await client.get(other)).status, 200, other);
+  const { status, reasons, lake: counts } = await healthOf(client);
+  assert.deepEqual([status, reasons, counts.damages], ["degraded", [`damaged file ${damaged.path}`], 1]);
+  const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
+  assert.deepEqual(
+    logged.map(({ error }) => String(error).split(": expected")[0]),
+    [`${damaged.path}: invalid content`],
+  );
+  await restore();
+  await eventually("ready", async () => (await healthOf(client)).status === "ready");
+  for (const path of paths) assert.equal((await client.get(path)).status, 200, path);
+  assert.deepEqual((await client.get(asked)).body, before.body);
+});
 
 test("damage at random positions of every kind of file is detected or harmless", {
   skip: skipInShortRun,

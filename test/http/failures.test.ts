@@ -76,19 +76,19 @@ test("a defect is answered with 500 and the request id, and logged with its caus
   const { lake: broken } = await createLake(context);
   const manifest = await currentManifest(broken);
   assert.ok(manifest);
-  for (const { path } of manifest.tables.past_listings)
+  for (const { path } of manifest.tables.feeds)
     await writeFile(join(broken, path), "not a Parquet file, but the listed file");
   await listFilesAnew(broken);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const client = await startService(context, broken, { logger, responseCacheBytes: 0 });
-  const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
-
-  const failed = await client.get(past);
+  const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  // When it was last checked follows from the feeds.
+  const failed = await client.get(`/v1/listings/${data[0]?.id}`);
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
   assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
-  assert.doesNotMatch(JSON.stringify(failed.body), /parquet|past_listings|\/tmp|\.ts\b/i);
+  assert.doesNotMatch(JSON.stringify(failed.body), /parquet|feeds|\/tmp|\.ts\b/i);
 
   const defects = parseLog(lines.join("")).filter(({ msg }) => msg === "internal error");
   assert.deepEqual(

@@ -122,7 +122,7 @@ test("carquet verify says that serving/ is missing, and finds no fault in the re
     [code, out.replaceAll(lake, "LAKE")],
     [
       0,
-      "LAKE: version 2026-11-19.1 has no faults.\nLAKE: serving/ is missing: a service builds its search index in memory until carquet index builds it.\n",
+      "LAKE: version 2026-11-19.1 has no faults.\nLAKE: serving/ is missing: a service rebuilds it outside the lake until carquet index builds it.\n",
     ],
   );
 });

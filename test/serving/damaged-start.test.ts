@@ -1,10 +1,12 @@
 /** A service that starts on a lake whose newest version is damaged. */
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import pino from "pino";
 import { currentPath, currentVersion, manifestPath } from "../../src/lake/manifest.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
-import { eventually } from "../support/command-line.ts";
+import { eventually, parseLog } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
@@ -53,4 +55,24 @@ test("a manifest that is no JSON is named with what is wrong", async (t) => {
   const lake = await createTwoVersions(t);
   await writeFile(manifestPath(lake, "2026-03-21.1"), '{"version": ');
   await assert.rejects(requireManifest(lake), /2026-03-21\.1\.json: .*: expected a manifest in JSON\./);
+});
+
+test("the version before one that lacks a serving file is served until the file has been rebuilt", async (t) => {
+  const lake = await createTwoVersions(t);
+  const [{ path } = assert.fail("no serving file")] = (await requireManifest(lake)).serving;
+  await rm(join(lake, path));
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const service = await startService(t, lake, { logger });
+  await eventually("the newest version is served", async () => (await servedVersion(service)) === "2026-03-21.1");
+  const events = parseLog(lines.join("")).flatMap(({ msg, version }) =>
+    /^version/.test(String(msg)) ? [`${String(msg).split(";")[0]}: ${version}`] : [],
+  );
+  assert.deepEqual(events, [
+    "version cannot be opened: 2026-03-21.1",
+    "version in service: 2026-03-20.1",
+    "version in service: 2026-03-21.1",
+  ]);
+  const { reasons } = (await service.get("/readyz")).body as { reasons: readonly string[] };
+  assert.ok(reasons.includes("search index not in use"), reasons.join());
 });

@@ -1,12 +1,12 @@
-/** Only damage of the search index or the row store disables it. Every other fault fails the request that met it. */
+/** Only damage of the search index or the row store has it rebuilt. Every other fault fails the request, or the opening, that met it. */
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { refuse } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { InvalidValue, sql } from "../../src/db/sql.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
-import { retryOnDamage } from "../../src/serving/files/open-serving-files.ts";
 import { Segment } from "../../src/serving/index/segment.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -16,7 +16,7 @@ const { lake } = await createLake(fileScope);
 
 test("an exception that a request causes fails that request, and the index stays in use", async (scope) => {
   const reported: string[] = [];
-  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+  const version = await openVersion(scope, lake, { onRebuild: (message) => reported.push(message) });
   const request = { filters: [], attributes: [], limit: 20, sort: "-count" } as const;
   const defect = version.activeOn(version.manifest.as_of).countValues({
     ...request,
@@ -33,7 +33,7 @@ test("an exception that a request causes fails that request, and the index stays
 
 test("look-ups of values that are no id or VIN find nothing, and the row store stays in use", async (scope) => {
   const reported: string[] = [];
-  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+  const version = await openVersion(scope, lake, { onRebuild: (message) => reported.push(message) });
   const { data } = (await answerPath(version, "/v1/listings?limit=1")) as { readonly data: readonly { id: string }[] };
   const id = data[0]?.id ?? "";
   // Many endings, so that some pass a filter of ids.
@@ -46,18 +46,16 @@ test("look-ups of values that are no id or VIN find nothing, and the row store s
   assert.deepEqual([version.served.rows, reported], [true, []]);
 });
 
-test("an index that was built but did not open leaves nothing behind: the next request builds it", async (scope) => {
-  const opening = scope.mock.method(Segment, "open", () => Promise.reject(new Error("out of memory")), {
-    times: 1,
-  });
+test("a version whose rebuilt index does not open does not open, and leaves no files behind", async (scope) => {
+  const leftovers = async (): Promise<readonly string[]> =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith(`carquet-serving-${process.pid}-`));
+  scope.mock.method(Segment, "open", () => Promise.reject(new Error("out of memory")), { times: 1 });
+  await assert.rejects(openVersion(scope, lake, { hasServingFiles: false }), /out of memory/);
+  assert.deepEqual(await leftovers(), []);
   const version = await openVersion(scope, lake, { hasServingFiles: false });
-  assert.equal(opening.mock.callCount(), 1);
   const body = (await answerPath(version, "/v1/facets?facets=make")) as { readonly data: { readonly total: number } };
   assert.ok(body.data.total > 0);
-  const attached = await version.rows(
-    sql`SELECT database_name FROM duckdb_databases() WHERE database_name LIKE '%built%'`,
-  );
-  assert.equal(attached.length, 1);
+  assert.equal((await leftovers()).length, 1);
 });
 
 test("a request that ends early does not take the columns of a day from others", async (scope) => {
@@ -87,36 +85,7 @@ async function outOfMemoryError(): Promise<unknown> {
   }
 }
 
-const notDamaged = (): never => assert.fail("disabled");
-
-test("a statement that runs out of memory is refused as overload, and disables nothing", async () => {
-  const error = await outOfMemoryError();
-  await assert.rejects(
-    retryOnDamage(() => Promise.reject(error), notDamaged),
-    (thrown) => thrown === error,
-  );
-  const { code, retryAfterSeconds } = refusalOf(error, "request");
+test("a statement that runs out of memory is refused as overload", async () => {
+  const { code, retryAfterSeconds } = refusalOf(await outOfMemoryError(), "request");
   assert.deepEqual([code, retryAfterSeconds], ["overloaded", 2]);
-});
-
-test("a refusal passes, and a request that finds damage runs once more", async () => {
-  const refusal = refuse("overloaded", {});
-  await assert.rejects(
-    retryOnDamage(() => Promise.reject(refusal), notDamaged),
-    (thrown) => thrown === refusal,
-  );
-  const damaged = new Error(
-    "IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block",
-  );
-  const reported: string[] = [];
-  const request = (): Promise<string> => (reported.length === 0 ? Promise.reject(damaged) : Promise.resolve("found"));
-  assert.equal(await retryOnDamage(request, (fault) => reported.push(fault)), "found");
-  assert.deepEqual(reported, [damaged.message]);
-  await assert.rejects(
-    retryOnDamage(
-      () => Promise.reject(damaged),
-      () => undefined,
-    ),
-    (thrown) => thrown === damaged,
-  );
 });

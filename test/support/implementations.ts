@@ -1,7 +1,6 @@
 /**
- * The two ways in which a lake is answered from, side by side: with serving files (search indexes and row store), whose matches are counted in memory
- * while they are few; and from Parquet files (indexes built in memory, rows read from them), whose matches the engine counts. Each fails if it
- * answered in the other way.
+ * The two ways in which a lake is answered from, side by side: with the serving files of the publisher (search indexes and row store), and with those that
+ * are rebuilt from Parquet files when it opens. Each fails if it answered in the other way.
  */
 import assert from "node:assert/strict";
 import pino from "pino";
@@ -23,7 +22,7 @@ export interface BothWays {
 /** Opens the published version of a lake in both ways, until the scope ends. */
 export async function openBothWays(scope: Scope, lake: string): Promise<BothWays> {
   const fallbacks: string[] = [];
-  const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
+  const served = await openVersion(scope, lake, { onRebuild: (message) => fallbacks.push(message) });
   return besideParquet(scope, lake, clientOf(served), () => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });

@@ -132,7 +132,7 @@ async function writeVersion(
 ): Promise<WrittenExport> {
   const version = await LakeVersion.open(lake, (await requireManifest(lake, dataVersion)).version, {
     ...settings,
-    onFallback: (message) => process.stderr.write(`${message}\n`),
+    onRebuild: (message) => process.stderr.write(`${message}\n`),
     opensAhead: false,
     writableFolders: [folder],
     temporaryFolder: join(folder, "spill"),

@@ -13,8 +13,8 @@ export const indexCommand = (): Command =>
   addSettings(new Command("index"), indexSettings)
     .description(
       "Check the search index and the row store of the published version, rebuild files that are missing, damaged or of another release, " +
-        "and publish the version again with them. `carquet ingest` does this for the last version it publishes; without these files the " +
-        "service builds its search index in memory.",
+        "and publish the version again with them. `carquet ingest` does this for the last version it publishes; a service that lacks one of " +
+        "these files rebuilds it outside the lake.",
     )
     .action(async (settings: ValuesOf<typeof indexSettings>) => {
       const progress = createProgress();

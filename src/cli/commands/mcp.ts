@@ -37,7 +37,7 @@ const openLake = (lake: string, options: DatabaseOptions, logger: pino.Logger): 
   CurrentVersion.watch(lake, {
     ...options,
     onOpen: (version) => logger.info({ version }, "version in service"),
-    onFallback: (message) => logger.warn({ error: message }, "serving file not in use"),
+    onRebuild: (message) => logger.warn({ error: message }, "serving file not in use"),
     onDamage: (fault) => logger.error({ error: fault }, "damaged file"),
     onFailure: (version, message) => logger.error({ version, error: message }, "version cannot be opened"),
   });

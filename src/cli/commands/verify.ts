@@ -31,7 +31,7 @@ export const verifyCommand = (): Command =>
         run.add({ faults: faults.length });
         const isIndexMissing = lacksServingFiles(lake, manifest);
         const notes = isIndexMissing
-          ? [`${lake}: serving/ is missing: a service builds its search index in memory until carquet index builds it.`]
+          ? [`${lake}: serving/ is missing: a service rebuilds it outside the lake until carquet index builds it.`]
           : [];
         const text = faults.length > 0 ? faults : [`${lake}: version ${manifest.version} has no faults.`, ...notes];
         printResult({ version: manifest.version, faults, is_index_missing: isIndexMissing }, text, json);

@@ -57,10 +57,10 @@ const readings: readonly Reading[] = [
   ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
-  ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from its file, 0 if from memory.",   ({ current }) => Number(current.served?.index ?? false)],
-  ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
+  ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from the lake, 0 if it was rebuilt.", ({ current }) => Number(current.served?.index ?? false)],
+  ["carquet_row_store_in_use",             "gauge",   "1 if the row store is read from the lake, 0 if it was rebuilt.",   ({ current }) => Number(current.served?.rows ?? false)],
   ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
-  ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was disabled.",                           ({ current }) => current.fallbacks],
+  ["carquet_serving_fallbacks_total",      "counter", "How often a search index or row store was rebuilt.",               ({ current }) => current.rebuilds],
 ];
 
 type SourceReading = readonly [

@@ -294,7 +294,7 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
   return CurrentVersion.watch(lake, {
     ...options,
     onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
-    onFallback: (message) => logger.warn({ error: message }, "serving file not in use"),
+    onRebuild: (message) => logger.warn({ error: message }, "serving file not in use"),
     onDamage: (fault) => {
       logger.error({ error: fault }, "damaged file");
       // A response may have been computed from the file after it was damaged.

@@ -1,12 +1,13 @@
 /**
  * Builds the serving files of a version that is about to be published, reusing intact files of the previous version.
  *
- * Runs in the writer before the version is published; the server never builds.
+ * Runs in the writer before the version is published. A process that opens a version without some of them has them built outside the lake.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { settleAll } from "../../base/concurrency.ts";
 import { sha256Of, syncToDisk } from "../../base/files.ts";
+import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { Writer } from "../../lake/writer/writer.ts";
@@ -14,7 +15,15 @@ import { buildIndexFile, withDimensionTables } from "../index/index-file.ts";
 import { type IndexedRows, rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
 import { type ListingFile, listingTableOf } from "../listing-files.ts";
 import { buildRowFile } from "../rows/row-file.ts";
-import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-parts.ts";
+import {
+  contentKeyOf,
+  type NeededFile,
+  neededFiles,
+  type RebuildOrder,
+  rebuiltPath,
+  servingFormats,
+  usableFiles,
+} from "./serving-parts.ts";
 
 /** Progress callback: listings done, listings in total, and the current task. */
 type OnBuild = (done: number, total: number, task: string) => void;
@@ -32,10 +41,9 @@ export async function withServingFiles(
   onBuild: OnBuild = () => {},
 ): Promise<Manifest> {
   const intact = await intactFiles(writer.lake, manifest, check);
-  const keyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
-  const present = new Set(intact.map(keyOf));
+  const present = new Set(intact.map(contentKeyOf));
   const needed = neededFiles(manifest);
-  const missing = needed.filter((file) => !present.has(keyOf(file)));
+  const missing = needed.filter((file) => !present.has(contentKeyOf(file)));
   if (missing.length === 0) return { ...manifest, serving: intact };
   const progress = createBuildProgress(missing, onBuild);
   const first = firstFreeNumber(manifest);
@@ -50,8 +58,8 @@ export async function withServingFiles(
     ]),
   );
   await syncToDisk(join(writer.lake, "serving"));
-  const ranks = new Map(needed.map((file, index) => [keyOf(file), index]));
-  const rankOf = (file: ServingFile): number => ranks.get(keyOf(file)) ?? needed.length;
+  const ranks = new Map(needed.map((file, index) => [contentKeyOf(file), index]));
+  const rankOf = (file: ServingFile): number => ranks.get(contentKeyOf(file)) ?? needed.length;
   return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => rankOf(one) - rankOf(other)) };
 }
 
@@ -99,18 +107,52 @@ async function buildFile(
   const { kind, source, path } = needed;
   const target = join(writer.lake, path);
   await mkdir(dirname(target), { recursive: true });
-  await rm(target, { force: true });
-  if (needed.kind === "index") await buildIndex(writer, manifest, { rows: needed.of, target }, progress);
-  else await buildRows(writer, { of: needed.of, target }, progress);
+  await buildAt(writer, manifest, { needed, target }, progress);
   await syncToDisk(target);
   const { size } = await stat(target);
   return { kind, source, path, format: servingFormats[kind], bytes: size, sha256: await sha256Of(target) };
+}
+
+interface BuildTarget {
+  readonly needed: NeededFile;
+  readonly target: string;
+}
+
+async function buildAt(
+  writer: LakeSession,
+  manifest: Manifest,
+  { needed, target }: BuildTarget,
+  progress: BuildProgress,
+): Promise<void> {
+  await rm(target, { force: true });
+  if (needed.kind === "index") await buildIndex(writer, manifest, { rows: needed.of, target }, progress);
+  else await buildRows(writer, { of: needed.of, target }, progress);
+}
+
+/** Builds serving files of a published version in a folder outside the lake. */
+export async function rebuildServingFiles(
+  { lake, manifest, files, into }: RebuildOrder,
+  options: DatabaseOptions,
+): Promise<void> {
+  const database = await DuckDatabase.open(options);
+  try {
+    await database.using(async (session) => {
+      for (const needed of files)
+        await buildAt({ lake, session }, manifest, { needed, target: rebuiltPath(into, needed) }, noProgress);
+    });
+  } finally {
+    database.close();
+  }
 }
 
 interface BuildProgress {
   /** Reports more listings as done. */
   readonly add: (listings: number) => void;
 }
+
+const noProgress: BuildProgress = { add: () => undefined };
+
+type LakeSession = Pick<Writer, "lake" | "session">;
 
 /** Measures progress in rows: one costs about the same in an index and in a row file. */
 function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): BuildProgress {
@@ -125,7 +167,7 @@ function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): 
 }
 
 async function buildIndex(
-  { session, lake }: Writer,
+  { session, lake }: LakeSession,
   manifest: Manifest,
   { rows, target }: { readonly rows: IndexedRows; readonly target: string },
   progress: BuildProgress,
@@ -137,7 +179,7 @@ async function buildIndex(
 }
 
 async function buildRows(
-  { session, lake }: Writer,
+  { session, lake }: LakeSession,
   { of, target }: { readonly of: ListingFile; readonly target: string },
   progress: BuildProgress,
 ): Promise<void> {

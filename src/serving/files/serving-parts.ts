@@ -1,44 +1,65 @@
 /**
  * Serving files: the search indexes and the row store of a version, which the publisher builds from Parquet files and lists in the manifest. Decides which a
- * version needs and which of them this release can read, and opens those that are used.
+ * version needs, and which of them this release can read.
  */
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { calendarMonth } from "../../base/day.ts";
-import { DamagedFile } from "../../base/user-error.ts";
 import type { DuckDatabase } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
-import { fileLiteral, ident, sql } from "../../db/sql.ts";
-import type { Manifest, ServingFile } from "../../lake/manifest.ts";
+import type { LakeFile, Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { ColumnCache } from "../index/columns.ts";
-import { attachNewIndex, searchIndexFormat } from "../index/index-file.ts";
-import { filesToIndex, type IndexedRows, indexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { Segment } from "../index/segment.ts";
+import { searchIndexFormat } from "../index/index-file.ts";
+import { filesToIndex, type IndexedRows, indexedRows } from "../index/indexed-rows.ts";
 import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
 import { rowFileFormat } from "../rows/row-file.ts";
-import { RowStore } from "../rows/row-store.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 export interface ServingOptions {
   readonly manifest: Manifest;
+  /** The manifest of the published version. */
+  readonly published: Manifest;
   readonly folder: string;
   readonly files: VersionFiles;
   readonly database: DuckDatabase;
   readonly engine: Engine;
   /** See `LakeVersionOptions.columns`. */
   readonly columns: ColumnCache;
-  /** Whether to use the files; if not, indexes are built, and rows read, from Parquet files. */
+  /** Whether to use the files of the lake; if not, all are rebuilt. */
   readonly hasServingFiles: boolean;
   /** See `LakeVersionOptions.opensAhead`. */
   readonly opensAhead: boolean;
-  /** See `LakeVersionOptions.onFallback`. */
-  readonly onFallback: (message: string) => void;
+  /** See `LakeVersionOptions.isIntact`. */
+  readonly isIntact: boolean;
+  readonly rebuild: Rebuild;
+  /** The folder of rebuilt files, which does not exist until one is. */
+  readonly rebuiltFolder: string;
+  /** See `LakeVersionOptions.onRebuild`. */
+  readonly onRebuild: (message: string) => void;
 }
 
-/** A part that is used or disabled as a whole: a search index, or the row store. */
+/** Builds serving files of a version from its Parquet files, each at its `rebuiltPath` in a folder. */
+export type Rebuild = (order: RebuildOrder) => Promise<void>;
+
+export interface RebuildOrder {
+  readonly lake: string;
+  readonly manifest: Manifest;
+  readonly files: readonly NeededFile[];
+  readonly into: string;
+}
+
+/** Returns where a rebuilt file lies in a folder. */
+export const rebuiltPath = (into: string, { kind, source }: NeededFile): string => join(into, `${kind}-${source}`);
+
+/** A serving file that a version needs, and the listed one, unless this release cannot read it. */
+export interface PartFile {
+  readonly needed: NeededFile;
+  readonly listed: ServingFile | undefined;
+}
+
+/** A search index, or the row store. */
 export interface ServingPart {
   readonly name: string;
-  readonly files: readonly ServingFile[];
+  readonly files: readonly PartFile[];
 }
 
 /** A search index and its rows. */
@@ -52,20 +73,25 @@ export interface ServingParts {
   readonly rows: ServingPart;
 }
 
-/** Returns the parts that a version needs. */
-export function servingPartsOf(manifest: Manifest): ServingParts {
-  const usable = usableFiles(manifest);
+/** Returns the parts that a version needs. It shares the files of the published version that were built from the same content. */
+export function servingPartsOf(manifest: Manifest, published: Manifest): ServingParts {
+  const listed = [...published.serving, ...manifest.serving];
+  const usable = new Map(usableFiles({ ...manifest, serving: listed }).map((file) => [contentKeyOf(file), file]));
+  const files = neededFiles(manifest).map((needed) => ({ needed, listed: usable.get(contentKeyOf(needed)) }));
   const names = new Map<string, number>();
-  const indexes = neededFiles(manifest).flatMap((needed): readonly IndexPart[] => {
+  const indexes = files.flatMap(({ needed, listed }): readonly IndexPart[] => {
     if (needed.kind !== "index") return [];
-    const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
     const name = nameOf(needed.of);
     const number = 1 + (names.get(name) ?? 0);
     names.set(name, number);
-    return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files }];
+    return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files: [{ needed, listed }] }];
   });
-  return { indexes, rows: { name: "row store", files: usable.filter(({ kind }) => kind === "rows") } };
+  return { indexes, rows: { name: "row store", files: files.filter(({ needed }) => needed.kind === "rows") } };
 }
+
+/** Returns the Parquet files that a serving file is built from. */
+export const inputsOf = (needed: NeededFile): readonly LakeFile[] =>
+  needed.kind === "index" ? filesToIndex(needed.of) : [needed.of.file, ...needed.of.valuations];
 
 /** Returns the name of an index for operators: that of today has none of its months. */
 function nameOf({ today, first, last }: IndexedRows): string {
@@ -77,55 +103,6 @@ function nameOf({ today, first, last }: IndexedRows): string {
 /** Returns whether an index has rows that hold on a past day. */
 export const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
   first <= day && day <= last && (today !== undefined || past.length > 0);
-
-async function requireIntact(files: VersionFiles, file: ServingFile, check: "size" | "content"): Promise<void> {
-  const fault = await files.faultOf(file, check);
-  if (fault !== undefined) throw new DamagedFile(fault);
-}
-
-/** Opens the file of an index. Throws if it is not listed, or damaged. */
-export async function openIndex(
-  { folder, files, database, engine, columns }: ServingOptions,
-  { name: catalog, files: [file] }: IndexPart,
-): Promise<Segment> {
-  if (file === undefined) throw new DamagedFile(unlistedIndex);
-  await requireIntact(files, file, "content");
-  return database.using(async (session) => {
-    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(catalog)} (READ_ONLY)`);
-    return Segment.open(session, { catalog, name: file.sha256 }, engine, columns);
-  });
-}
-
-/** The fault of an index without a file. */
-export const unlistedIndex = "The manifest lists no search index of this release's format.";
-
-/** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
-export async function buildIndex(
-  { folder, files, database, engine, columns }: ServingOptions,
-  { name, of }: IndexPart,
-): Promise<Segment> {
-  await files.require(filesToIndex(of));
-  // It is built twice if its file fails while it opens.
-  const catalog = `${name}, built ${randomUUID()}`;
-  return database.using((session) =>
-    attachNewIndex(session, rowsToIndex(of, folder), { catalog }, () =>
-      Segment.open(session, { catalog, name: catalog }, engine, columns),
-    ),
-  );
-}
-
-export async function openRows({ manifest, folder, files }: ServingOptions, part: ServingPart): Promise<RowStore> {
-  const needed = listingFiles(manifest);
-  if (part.files.length < needed.length) {
-    const expected = `expected ${needed.length}, found ${part.files.length}`;
-    throw new DamagedFile(`The manifest lists too few row files of this release's format: ${expected}.`);
-  }
-  for (const file of part.files) await requireIntact(files, file, "size");
-  return RowStore.open(
-    needed,
-    part.files.map(({ path, source }) => ({ source, path: join(folder, path) })),
-  );
-}
 
 /** The format of each kind that this release reads and writes. */
 export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
@@ -144,10 +121,11 @@ export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
   ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: sourceOf(of), of })),
 ];
 
+/** Identifies a serving file by what it is built from. */
+export const contentKeyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
+
 /** Returns the listed files that the version needs and that this release can read. */
 export function usableFiles(manifest: Manifest): readonly ServingFile[] {
-  const needed = new Set(neededFiles(manifest).map(({ kind, source }) => `${kind} ${source}`));
-  return manifest.serving.filter(
-    ({ kind, source, format }) => format === servingFormats[kind] && needed.has(`${kind} ${source}`),
-  );
+  const needed = new Set(neededFiles(manifest).map(contentKeyOf));
+  return manifest.serving.filter((file) => file.format === servingFormats[file.kind] && needed.has(contentKeyOf(file)));
 }

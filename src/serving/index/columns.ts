@@ -133,14 +133,21 @@ export class SegmentColumns {
   /** Returns the columns of a query, whose rows come in the order of the table. */
   private async read(query: Sql): Promise<Arrays> {
     const chunks = await this.source.engine.vectors(query);
-    return Array.from({ length: chunks[0]?.length ?? 0 }, (_, column) =>
+    const columns = Array.from({ length: chunks[0]?.length ?? 0 }, (_, column) =>
       concatenated(chunks.map((chunk) => chunk[column] ?? none)),
     );
+    return Promise.all(columns);
   }
 
   private async daysOn(day: number): Promise<Arrays> {
     const [listed = none] = (await this.load(["column listed_on"])).get("column listed_on") ?? [];
-    return [listed.map((listedOn) => Math.max(0, day - listedOn))];
+    const days = new Int32Array(listed.length);
+    await forEachInTurns(blocksOf(days.length), (from) => {
+      const until = Math.min(days.length, from + blockRows);
+      for (let position = from; position < until; position += 1)
+        days[position] = Math.max(0, day - (listed[position] as number));
+    });
+    return [days];
   }
 
   private async postingsOf(column: string): Promise<Arrays> {
@@ -161,15 +168,16 @@ export class SegmentColumns {
 
 const none = new Int32Array();
 
-export function concatenated(parts: readonly Int32Array[]): Int32Array {
+/** Joins arrays, in turns of the event loop. */
+export async function concatenated(parts: readonly Int32Array[]): Promise<Int32Array> {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   const joined = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const part of parts) {
+  await forEachInTurns(parts, (part) => {
     joined.set(part, at);
     at += part.length;
-  }
+  });
   return joined;
 }
 
@@ -185,7 +193,10 @@ async function groupById(ids: Int32Array, { first, end }: IdRange): Promise<Arra
     for (const id of ids.subarray(from, from + blockRows))
       if (id !== unknownId) starts[id - first + 1] = (starts[id - first + 1] as number) + 1;
   });
-  for (let n = 1; n < starts.length; n += 1) starts[n] = (starts[n] as number) + (starts[n - 1] as number);
+  await forEachInTurns(blocksOf(starts.length), (from) => {
+    const until = Math.min(starts.length, from + blockRows);
+    for (let n = Math.max(1, from); n < until; n += 1) starts[n] = (starts[n] as number) + (starts[n - 1] as number);
+  });
   const next = starts.slice();
   const positions = new Int32Array(starts.at(-1) ?? 0);
   await forEachInTurns(blocksOf(ids.length), (from) => {

@@ -59,7 +59,10 @@ async function inventoryOf(rows: SegmentRows): Promise<Int32Array> {
   const name = `rows ${JSON.stringify(tests)}`;
   return segment.columns.keep(name, segment.rows * Int32Array.BYTES_PER_ELEMENT, async () => {
     const all = new Int32Array(segment.rows);
-    for (let position = 0; position < all.length; position += 1) all[position] = position;
+    await forEachInTurns(blocksOf(all.length), (from) => {
+      const until = Math.min(all.length, from + blockRows);
+      for (let position = from; position < until; position += 1) all[position] = position;
+    });
     return new Evaluation(rows, await segment.columns.load(namesIn(tests, rows))).narrow(all, tests);
   });
 }

@@ -88,7 +88,7 @@ export class Segment {
       sold: integerIn(row, "sold"),
       since: integerIn(row, "since"),
       ended: integerIn(row, "ended"),
-      buildRanks: concatenated(ranks.flat()),
+      buildRanks: await concatenated(ranks.flat()),
     };
     const rangeOf = (column: string): IdRange => rangeIn(dictionary, column);
     const columns = new SegmentColumns(cache, { name, catalog, engine, rows: counts.all, rangeOf });

@@ -42,9 +42,12 @@ const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, position`;
 const queries = {
   // One call for fifty rows takes a third of the time of fifty calls.
   position: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON position = wanted.value`,
-  id: sql`SELECT ${stored} FROM rows WHERE id = ?`,
-  vin: sql`SELECT ${stored} FROM rows WHERE vin = ?`,
+  id: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON rows.id = unhex(wanted.value)`,
+  vin: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON rows.vin = wanted.value`,
 } as const;
+
+/** The values that SQLite compares as a whole. */
+const valuePatterns = { id: /^[0-9a-f]{32}$/, vin: /^[^\0]*$/ } as const;
 
 /** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
@@ -179,16 +182,13 @@ export class RowFile {
     });
   }
 
-  /** Returns the rows with an id (32 hexadecimal digits) or a VIN; none for a value that is neither. Throws a DamagedFile if a row is damaged. */
-  find(key: "id" | "vin", value: string): readonly UnpackedRow[] {
-    const parameter = key === "id" ? Buffer.from(value, "hex") : value;
-    // It stops at the first character that is no digit.
-    if (typeof parameter !== "string" && parameter.toString("hex") !== value) return [];
-    const rows = this.queries[key](parameter);
-    return rows.map((row) => {
+  /** Returns the rows with ids (32 hexadecimal digits) or VINs; none for a value that is neither. Throws a DamagedFile if a row is damaged. */
+  find(key: "id" | "vin", values: readonly string[]): readonly UnpackedRow[] {
+    const known = new Set(values.filter((value) => valuePatterns[key].test(value)));
+    return this.queries[key](JSON.stringify([...known])).map((row) => {
       const stored = parseStoredRow(row);
       const found = key === "id" ? stored.id.toString("hex") : stored.vin;
-      if (found !== value) throw new DamagedFile(`Invalid ${key} ${found} in a row file: expected ${value}.`);
+      if (!known.has(found)) throw new DamagedFile(`Invalid ${key} ${found} in a row file: expected another one.`);
       return unpackRow(stored, this.dictionary);
     });
   }

@@ -41,6 +41,7 @@ export interface TextRow {
 
 /** A row and the days on which it holds: from `validFrom` until the day before `validTo`, or still if that is empty. */
 export interface UnpackedRow {
+  readonly id: string;
   readonly row: JsonRow;
   readonly validFrom: string;
   readonly validTo: string;
@@ -58,8 +59,10 @@ export function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
     throw new DamagedFile(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
   const lines = lz4.uncompressSync(stored.packed, dictionary).toString("utf8").split("\n");
   const [validFrom = "", validTo = ""] = lines.splice(-2);
+  const id = stored.id.toString("hex");
   return {
-    row: listingRow.checked([`"${stored.id.toString("hex")}"`, `"${stored.vin}"`, ...lines]),
+    id,
+    row: listingRow.checked([`"${id}"`, `"${stored.vin}"`, ...lines]),
     validFrom,
     validTo,
   };

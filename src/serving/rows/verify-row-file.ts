@@ -43,7 +43,7 @@ const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, va
 function isFound(file: RowFile, row: TextRow): boolean {
   if (row.position % lookUpEvery !== 0) return true;
   const matches = (found: UnpackedRow): boolean => textOf(found) === expectedOf(row);
-  return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, row[key]))?.some(matches) === true);
+  return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, [row[key]]))?.some(matches) === true);
 }
 
 /** Returns what a read returns; undefined if it throws. */

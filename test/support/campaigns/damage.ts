@@ -140,9 +140,9 @@ export async function damageAndAsk(
   const path = chance.pick(kinds[kind]?.(manifest) ?? []);
   const fallbacks: string[] = [];
   const openPublished = async (): Promise<LakeVersion> =>
-    LakeVersion.open(lake, (await currentVersion(lake)) ?? "", { onFallback: (message) => fallbacks.push(message) });
+    LakeVersion.open(lake, (await currentVersion(lake)) ?? "", { onRebuild: (message) => fallbacks.push(message) });
   const opened = isOpen ? await openPublished() : undefined;
-  await opened?.rowsChecked;
+  await opened?.openRest();
   await damageFile(join(lake, path), chance);
   // A changed CURRENT that names another version is an intact lake after a rollback.
   const name = await currentVersion(lake);

@@ -105,6 +105,7 @@ export async function listFilesAnew(lake: string): Promise<void> {
     ...manifest.tables,
     past_listings: await listAgain(manifest.tables.past_listings),
     listings: await listAgain(manifest.tables.listings),
+    feeds: await listAgain(manifest.tables.feeds),
   };
   const updated = { ...manifest, tables, serving: await listAgain(manifest.serving) };
   await replaceFile(manifestPath(lake, manifest.version), manifestText(updated));
