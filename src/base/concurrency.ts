@@ -57,57 +57,16 @@ export function runAfterEarlier<K, T>(last: Map<K, Promise<unknown>>, key: K, wo
 /** Resolves in the next turn of the event loop. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that waits for turns of the event loop, one piece in each. The accounts for which it waits have turns one after the other. */
-class TurnQueue {
-  private readonly waiting = new Map<string, (() => void)[]>();
-  /** Whether work of this queue has begun in this turn, or waits for the next one. */
-  private isTaken = false;
+let last = Promise.resolve();
 
-  /** Resolves at once if no other work has the turn, otherwise in a later one. */
-  take(account: string): Promise<void> {
-    if (this.isTaken) return this.wait(account);
-    this.takeTurn();
-    return Promise.resolve();
-  }
-
-  /** Resolves in a later turn. */
-  wait(account: string): Promise<void> {
-    if (!this.isTaken) this.takeTurn();
-    return new Promise((resolve) => {
-      const own = this.waiting.get(account);
-      if (own === undefined) this.waiting.set(account, [resolve]);
-      else own.push(resolve);
-    });
-  }
-
-  private takeTurn(): void {
-    this.isTaken = true;
-    setImmediate(() => this.startNext());
-  }
-
-  private startNext(): void {
-    this.isTaken = false;
-    const [next] = this.waiting;
-    if (next === undefined) return;
-    const [account, [start, ...later]] = next;
-    this.waiting.delete(account);
-    if (later.length > 0) this.waiting.set(account, later);
-    this.takeTurn();
-    start?.();
-  }
-}
-
-const beginnings = new TurnQueue();
-const continuations = new TurnQueue();
-
-/** Resolves when work for an account may begin: at once if none has begun in this turn of the event loop, otherwise after that of the accounts before it. */
-export const turnToBegin = (account: string): Promise<void> => beginnings.take(account);
-
-/** Resolves in a turn of the event loop in which no other work goes on that had begun. */
-export const turnToGoOn = (): Promise<void> => continuations.wait("");
+/** Resolves in a turn of the event loop in which nothing else goes on that waited for one, in the order of the calls. */
+export const turnToGoOn = (): Promise<void> => {
+  last = last.then(nextTurn);
+  return last;
+};
 
 /** How long the work of a request may hold the event loop before the next turn. */
-const turnMs = 4;
+export const turnMs = 4;
 
 /** Passes each item to `work`, in as many turns of the event loop as it needs, and none of them with the work of another request. */
 export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {

@@ -4,8 +4,8 @@
  */
 import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
-import { turnToBegin } from "../base/concurrency.ts";
 import { refuse } from "../contract/errors.ts";
+import { turnToBegin } from "../db/beginnings.ts";
 import { Job } from "../db/job.ts";
 import { accountRequestsMax, type Caller, countCall, requestDeadlineMs } from "./caller.ts";
 
