@@ -1,9 +1,8 @@
 /**
- * Fair shares of the sessions: start-time fair queueing over session time, with equal weights.
+ * Fair shares of sessions, or of the event loop: start-time fair queueing over the time that work holds them, with equal weights.
  *
- * Each account has a virtual time, its session time so far. The waiting statement of the account with the least virtual time starts next,
- * so an account that has used more time waits longer. An account that returns after a pause starts at the virtual time of the last
- * started statement: pauses earn no credit.
+ * Each account has a virtual time, its time so far. The waiting work of the account with the least virtual time starts next, so an account that has used
+ * more time waits longer. An account that returns after a pause starts at the virtual time of the work that started last: pauses earn no credit.
  */
 
 /** Session time: how long statements have held sessions, added up over concurrent ones, in milliseconds. */
