@@ -235,8 +235,8 @@ export class CurrentVersion {
     for (const name of names.filter((one) => one !== published)) {
       try {
         return await this.open(name, true);
-      } catch (thrown) {
-        this.options.onFailure?.(name, messageOf(thrown));
+      } catch {
+        // The reason why the published one does not open has been reported.
       }
     }
   }

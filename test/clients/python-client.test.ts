@@ -96,8 +96,8 @@ describe("the Python client", { skip }, async () => {
       responseCacheBytes: 0,
       deadlineMs: 120_000,
     };
-    const { lake: unindexed } = await createLake(scope, samplePath, { hasServingFiles: false });
-    const { url, customer, accounts } = await startService(scope, unindexed, limits);
+    const { lake } = await createLake(scope, samplePath);
+    const { url, customer, accounts } = await startService(scope, lake, limits);
     await runRetry("test_refused_requests_are_repeated_as_retry_after_says", url, customer);
     assert.equal(await countCharges(customer, accounts), 12);
   });

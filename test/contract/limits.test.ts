@@ -190,6 +190,7 @@ const limits: Readonly<Record<string, string>> = {
   "http/service/http-server.ts responseMs": "a connection is closed when its client does not read the responses",
   "http/service/public-requests.ts documentBytesMax":
     "a redirect is not followed, a long document is refused, and a slow one ends with its signal",
+  "http/service/public-requests.ts informationalMax": "informational responses without end are refused",
   "http/service/public-requests.ts requestMs":
     "a request ends at its deadline, whether the look-up, the response or the document does not end",
   "operations/answer.ts openingMsMax": "no test: opening takes that long only on a slow disk, or beside load",

@@ -146,7 +146,7 @@ test("the page of sources says which fail and why, and what days wait for and la
   const text = (await page.locator("main").textContent()) ?? "";
   assert.match(text, /north.*works/);
   assert.match(text, /south.*fails since 2026-11-18.*ENOENT/);
-  assert.match(text, /waits.*north: 1 of 2 files; south: 0 of 1 files/);
+  assert.match(text, /waits.*missing north: 1 of 2 files; missing south: 0 of 1 files/);
   await assertAccessible(page);
   await assertFitsPhone(page);
   await page.close();
