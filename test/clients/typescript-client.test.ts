@@ -16,7 +16,8 @@ import { type Customer, createCustomer, inAccountsFile } from "../support/accoun
 import { skipInShortRun } from "../support/extent.ts";
 import { fetchListings } from "../support/http/paging.ts";
 import { sampleService, startService } from "../support/http/service.ts";
-import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createSlowLake, slowParameters } from "../support/http/slow-request.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 
 const { client: service } = await sampleService();
@@ -130,18 +131,23 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   });
 
   test("repeats refused requests as Retry-After says, and is charged once for each", async (scope) => {
-    const limits = { concurrentRequests: 4, sessions: 1, waitingQueries: 1, responseCacheBytes: 0 };
-    const { lake } = await createLake(scope, samplePath);
-    const crowded = await startService(scope, lake, limits);
-    const settings = { baseUrl: crowded.url, retries: 20 };
-    const { client, sent, statuses, customer } = await createClient(settings, crowded.customer);
-    const measured = Array.from({ length: 12 }, (_, price) =>
-      client.groups({ group_by: ["make", "model"], metric: ["price.median", "miles.p95"], min_price: price }),
+    // Of two accounts with two requests in progress, one statement runs and one waits.
+    const limits = { concurrentRequests: 2, sessions: 1, waitingQueries: 1, responseCacheBytes: 0 };
+    const crowded = await startService(scope, await createSlowLake(scope), limits);
+    const settings = { baseUrl: crowded.url, retries: 40 };
+    const others = await createCustomer(crowded.accounts);
+    const clients = await Promise.all([crowded.customer, others].map((customer) => createClient(settings, customer)));
+    const measured = clients.flatMap(({ client }) =>
+      Array.from({ length: 4 }, (_, price) =>
+        client.trends({ ...slowParameters, metric: slowParameters.metric.split(","), min_price: price }),
+      ),
     );
     assert.ok((await Promise.all(measured)).every(({ data }) => data.length > 0));
-    assert.deepEqual([...statuses].sort(), [200, 429, 503]);
-    const keys = sent.map(({ headers }) => headers.get("Idempotency-Key"));
-    assert.deepEqual([new Set(keys).size, await countCharges(customer, crowded)], [12, 12]);
+    assert.deepEqual([...new Set(clients.flatMap(({ statuses }) => [...statuses]))].sort(), [200, 429, 503]);
+    for (const { sent, customer } of clients) {
+      const keys = sent.map(({ headers }) => headers.get("Idempotency-Key"));
+      assert.deepEqual([new Set(keys).size, await countCharges(customer, crowded)], [4, 4]);
+    }
   });
 
   test("does not wait longer than allowed, and stops to wait when it is aborted", async () => {

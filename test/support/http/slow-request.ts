@@ -41,7 +41,7 @@ export async function createSlowLake(scope: Scope): Promise<string> {
 /** The parameters of a trend with five statistics of each of these days, which are one statement. */
 export const slowParameters = {
   metric: "price.p95,price.p50,miles.p50,discount_from_msrp.p5,days_on_market.mean",
-  interval: "day",
+  interval: "day" as const,
   from: firstDay,
 };
 
