@@ -30,7 +30,7 @@ import { addSettings, type ValuesOf } from "../settings.ts";
 import { marketSettings } from "./generate.ts";
 import { serveUntilStopped } from "./serve.ts";
 
-/** The demo market: large enough that typical searches have matches, small enough to build in about half a minute. */
+/** The demo market: large enough that typical searches have matches, small enough to build in about a minute. */
 const demo = { listings: 10_000, days: 20, seed: 1 } as const;
 
 const startSettings = {
@@ -46,7 +46,7 @@ type StartValues = ValuesOf<typeof startSettings>;
 export const startCommand = (): Command =>
   addSettings(new Command("start"), startSettings)
     .description(
-      "Fill an empty lake with a generated market (takes about half a minute), create a demo account with promotional credits and an API key, " +
+      "Fill an empty lake with a generated market (takes about a minute), create a demo account with promotional credits and an API key, " +
         "print a link that signs in to the explorer once, the key and a request, and serve. The port is checked before the market is generated.",
     )
     .action(async (settings: StartValues) => {
