@@ -204,7 +204,7 @@ export class Spool {
   private async limitSize(): Promise<void> {
     for (const file of this.writing) {
       file.bytes = await sizeOf(file.folder);
-      if (file.bytes > file.bytesMax) file.job.abort(spoolFull());
+      if (file.bytesMax < this.limits.bytesMax && file.bytes > file.bytesMax) file.job.abort(spoolFull());
     }
     const files = [...this.files];
     if (files.every(([, { state }]) => state === "written")) {

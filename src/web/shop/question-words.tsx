@@ -69,12 +69,13 @@ export const QuestionWords = ({ words, interpretation, pathOf }: QuestionWordsPr
 
 /** Returns which words were read, and which have no meaning. */
 function unreadSentence({ spans, unmatched }: Interpretation): string {
-  const [read, unread] = [spans, unmatched].map((parts) => parts.map(({ text }) => `“${text}”`));
+  const quotedWords = (parts: readonly { readonly text: string }[]): string =>
+    andList(parts.map(({ text }) => `“${text}”`));
   const who =
     spans.length === 0
       ? "No word was understood"
-      : `Only ${andList(read ?? [])} ${spans.length === 1 ? "was" : "were"} read`;
-  return `${who}: ${andList(unread ?? [])} ${unmatched.length === 1 ? "has" : "have"} no meaning here.`;
+      : `Only ${quotedWords(spans)} ${spans.length === 1 ? "was" : "were"} read`;
+  return `${who}: ${quotedWords(unmatched)} ${unmatched.length === 1 ? "has" : "have"} no meaning here.`;
 }
 
 const separated = (links: readonly JSX.Element[], separator: string): readonly ComponentChildren[] =>
