@@ -5,6 +5,7 @@
 import { writeSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
+import { endNow } from "../base/exits.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { report } from "../export/limits.ts";
@@ -41,7 +42,8 @@ export async function watched(
     if (process.memoryUsage.rss() <= bytesMax) return;
     reportUse(true);
     report({ invalid: memoryReason(memoryLimit) });
-    endNow(memoryReason(memoryLimit));
+    writeSync(2, `carquet: ${memoryReason(memoryLimit)}\n`);
+    endNow();
   };
   const timers = [setInterval(checkMemory, pollMs), setInterval(reportUse, reportMs, undefined)];
   try {
@@ -60,14 +62,6 @@ export async function watched(
 /** Reports damaged data to the service that has started the process, also if the views could not be created. */
 export function reportDamage(thrown: unknown, lake: string): void {
   if (["missing", "damaged"].includes(faultOf(thrown, lake) ?? "")) report({ isDamaged: true });
-}
-
-/** Ends the process at once. `process.exit` would wait for the statement that takes the memory. */
-function endNow(message: string): void {
-  writeSync(2, `carquet: ${message}\n`);
-  // Removes temporary files.
-  process.emit("exit", 1);
-  process.kill(process.pid, "SIGKILL");
 }
 
 /** Returns why a statement failed, for its client: without the folders of the machine, and cut. */
