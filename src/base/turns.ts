@@ -41,14 +41,12 @@ export function turnLater(): Promise<void> {
   });
 }
 
-/** Passes each item to `work`, in as many turns as it needs. */
+/** Passes each item to `work`, in as many turns as it needs: the time of a turn includes what was done in it before. */
 export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
-  let startedAtMs = performance.now();
+  if (!isTurnTaken) takeTurn();
   for (const item of items) {
     work(item);
-    if (performance.now() - startedAtMs < turnMs) continue;
-    await turnLater();
-    startedAtMs = performance.now();
+    if (isTurnTaken && performance.now() >= endsAtMs) await turnLater();
   }
 }
 
