@@ -6,7 +6,7 @@ import { writeSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { endNow } from "../base/exits.ts";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { DamagedFile, messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { report } from "../export/limits.ts";
 import type { AnalystDatabase } from "../lake/analyst/analyst-database.ts";
@@ -82,7 +82,8 @@ const fileError =
 function faultOf(thrown: unknown, lake: string): "disk full" | "io error" | "missing" | "damaged" | undefined {
   // The engine takes a file that does not exist for a pattern, whose folders it may not list.
   if (messageOf(thrown).startsWith(`Permission Error: Cannot access file "${resolve(lake)}/files/`)) return "missing";
-  const fault = fileError.test(messageOf(thrown)) ? classifyFault(thrown) : "other";
+  const isOfFile = thrown instanceof DamagedFile || fileError.test(messageOf(thrown));
+  const fault = isOfFile ? classifyFault(thrown) : "other";
   return fault === "disk full" || fault === "io error" || fault === "missing" || fault === "damaged"
     ? fault
     : undefined;
