@@ -18,7 +18,7 @@ import {
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
-import { extentOf, sampled, skipInShortRun } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
