@@ -93,7 +93,7 @@ function plotOf({ x, y, marks, width, height, yTicks }: PlotOptions): Plot {
   const ends = marks.flatMap((mark) => (mark.mark === "line" ? [mark.name ?? "", mark.value ?? ""] : []));
   const ending = widthOf(ends);
   const right = ending === 0 ? width : Math.floor(width - ending - 16);
-  const top = isBars ? 24 : y?.label === undefined ? 16 : 22;
+  const top = isBars ? 24 : y?.label === undefined ? 16 : 34;
   const lines = x.ticks(ticksMax).some(({ below }) => below !== undefined) || x.label !== undefined ? 2 : 1;
   const hasSpanText = marks.some((mark) => mark.mark === "span" && mark.text !== undefined);
   const bottom = height - 9 - 17 * Math.max(lines, hasSpanText ? 2 : 1);
