@@ -100,7 +100,7 @@ function plotOf({ x, y, marks, width, height, yTicks }: PlotOptions): Plot {
   // Dots at the ends of a series stay whole.
   const inset = isBars ? 0 : 6;
   const length = right - left - 2 * inset;
-  const gap = look(length, x.band);
+  const gap = gapOf(length, x.band);
   return {
     left,
     right,
@@ -113,7 +113,7 @@ function plotOf({ x, y, marks, width, height, yTicks }: PlotOptions): Plot {
 }
 
 /** Returns the gap between two bars in pixels: 10, or less where bars are thin. */
-const look = (length: number, band = 0): number => Math.min(10, 0.2 * band * length);
+const gapOf = (length: number, band = 0): number => Math.min(10, 0.2 * band * length);
 
 const widthOf = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length)) * characterWidth;
 
