@@ -36,11 +36,10 @@ export interface PipelineServices extends OperationServices, AccountServices {
 const bodyBytesMax = 8_192;
 
 /** Responds to a metered operation, in the negotiated format. A request whose preconditions do not ask for the response is free. */
-function respond(id: EndpointId, services: PipelineServices): Middleware {
-  const isNegotiated = hasFormats(operation(id));
-  return async (context) => {
+const respond =
+  (id: EndpointId, services: PipelineServices): Middleware =>
+  async (context) => {
     const { querystring, params, headers } = context;
-    if (isNegotiated) context.vary("Accept");
     const answered = await answer(callerOf(context), { id, querystring, params }, services, headers);
     setAnswerHeaders(context, id, answered);
     if (answered.content === undefined) {
@@ -50,7 +49,6 @@ function respond(id: EndpointId, services: PipelineServices): Middleware {
     setUsageHeaders(context, answered.usage, services.accounts);
     context.body = answered.content;
   };
-}
 
 /** Responds to an operation about the account, which is never charged. */
 const respondWithAccount =
@@ -62,6 +60,12 @@ const respondWithAccount =
     context.body = await answerAccount(id, callerOf(context), { querystring, params, body }, services);
     context.set("Cache-Control", "private, no-store");
   };
+
+/** Marks the responses of an operation, whose format the client negotiates, as different for each `Accept`. */
+const varyByAccept: Middleware = (context, next) => {
+  context.vary("Accept");
+  return next();
+};
 
 /** The pipeline of a public operation: needs neither an API key nor a lake version. */
 function publicPipeline(id: OperationId, handler: Middleware): Middleware {
@@ -85,12 +89,14 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
     const served = services.accounts.isOpen ? documentWithoutAccounts() : document;
     return publicPipeline(id, serveContent(JSON.stringify(served), "application/json"));
   }
-  const { deprecation } = operation(id);
+  const definition = operation(id);
+  const { deprecation } = definition;
   return compose<RequestContext>([
     ...(deprecation === undefined ? [] : [setDeprecationHeaders(deprecation)]),
     refuseKeyInQuery,
     identify(services.accounts),
     setRateLimitHeaders(services.accounts),
+    ...(hasFormats(definition) ? [varyByAccept] : []),
     handlerOf(id, services),
   ]);
 }
