@@ -61,12 +61,6 @@ const respondWithAccount =
     context.set("Cache-Control", "private, no-store");
   };
 
-/** Marks the responses of an operation, whose format the client negotiates, as different for each `Accept`. */
-const varyByAccept: Middleware = (context, next) => {
-  context.vary("Accept");
-  return next();
-};
-
 /** The pipeline of a public operation: needs neither an API key nor a lake version. */
 function publicPipeline(id: OperationId, handler: Middleware): Middleware {
   const decode = decoderOf(id);
@@ -89,14 +83,12 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
     const served = services.accounts.isOpen ? documentWithoutAccounts() : document;
     return publicPipeline(id, serveContent(JSON.stringify(served), "application/json"));
   }
-  const definition = operation(id);
-  const { deprecation } = definition;
+  const { deprecation } = operation(id);
   return compose<RequestContext>([
     ...(deprecation === undefined ? [] : [setDeprecationHeaders(deprecation)]),
     refuseKeyInQuery,
     identify(services.accounts),
     setRateLimitHeaders(services.accounts),
-    ...(hasFormats(definition) ? [varyByAccept] : []),
     handlerOf(id, services),
   ]);
 }
@@ -104,9 +96,11 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
 /** Returns the router: one route per operation, in an order where literal paths win. */
 export function routes(services: PipelineServices): Routes {
   const router = createRouter();
-  for (const { id, path, method } of operations.values()) {
+  for (const { id, path, method, parameters } of operations.values()) {
+    const isNegotiated = hasFormats({ parameters });
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;
+      if (isNegotiated) context.vary("Accept");
       return next();
     };
     router[method](path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));

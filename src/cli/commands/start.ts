@@ -60,8 +60,6 @@ export const startCommand = (): Command =>
       await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
-type Market = Pick<MarketShape, "listings" | "days" | "end">;
-
 /** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. */
 async function fill(settings: StartValues, marker: string): Promise<void> {
   const version = await currentVersion(settings.lake);
@@ -72,6 +70,8 @@ async function fill(settings: StartValues, marker: string): Promise<void> {
   if (version?.startsWith(market.end) !== true) await ingestDemoMarket(settings, market);
   await rm(marker);
 }
+
+type Market = Pick<MarketShape, "listings" | "days" | "end">;
 
 /** Returns the market with which an earlier start began to fill the lake. Throws a UserError for a file that no start has written. */
 async function begunMarket(marker: string): Promise<Market> {
