@@ -96,8 +96,9 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
 /** Returns the router: one route per operation, in an order where literal paths win. */
 export function routes(services: PipelineServices): Routes {
   const router = createRouter();
-  for (const { id, path, method, parameters } of operations.values()) {
-    const isNegotiated = hasFormats({ parameters });
+  for (const definition of operations.values()) {
+    const { id, path, method } = definition;
+    const isNegotiated = hasFormats(definition);
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;
       if (isNegotiated) context.vary("Accept");

@@ -39,8 +39,7 @@ const opaqueTag = (tag: string): string => tag.replace(/^W\//, "");
 const tagsIn = (list: string): readonly string[] => list.match(/(?:W\/)?"[^"]*"/g) ?? [];
 
 /** Whether an operation answers in several formats. Others answer in JSON and ignore `Accept`. */
-export const hasFormats = ({ parameters }: Pick<Operation, "parameters">): boolean =>
-  parameters.some(({ name }) => name === "format");
+export const hasFormats = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === "format");
 
 /**
  * Returns the format that a client prefers of those that an operation offers; the first one if it has no preference. Refuses with
