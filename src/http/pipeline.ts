@@ -36,11 +36,10 @@ export interface PipelineServices extends OperationServices, AccountServices {
 const bodyBytesMax = 8_192;
 
 /** Responds to a metered operation, in the negotiated format. A request whose preconditions do not ask for the response is free. */
-function respond(id: EndpointId, services: PipelineServices): Middleware {
-  const isNegotiated = hasFormats(operation(id));
-  return async (context) => {
+const respond =
+  (id: EndpointId, services: PipelineServices): Middleware =>
+  async (context) => {
     const { querystring, params, headers } = context;
-    if (isNegotiated) context.vary("Accept");
     const answered = await answer(callerOf(context), { id, querystring, params }, services, headers);
     setAnswerHeaders(context, id, answered);
     if (answered.content === undefined) {
@@ -50,7 +49,6 @@ function respond(id: EndpointId, services: PipelineServices): Middleware {
     setUsageHeaders(context, answered.usage, services.accounts);
     context.body = answered.content;
   };
-}
 
 /** Responds to an operation about the account, which is never charged. */
 const respondWithAccount =
@@ -98,9 +96,12 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
 /** Returns the router: one route per operation, in an order where literal paths win. */
 export function routes(services: PipelineServices): Routes {
   const router = createRouter();
-  for (const { id, path, method } of operations.values()) {
+  for (const definition of operations.values()) {
+    const { id, path, method } = definition;
+    const isNegotiated = hasFormats(definition);
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;
+      if (isNegotiated) context.vary("Accept");
       return next();
     };
     router[method](path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));

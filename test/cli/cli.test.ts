@@ -256,12 +256,19 @@ test("carquet start continues to fill a lake where an earlier one was killed", {
   const shape = { listings: 100, days: 2, end: "2026-11-19", seed: 1, format: "parquet" } as const;
   const feeds = await generateFeeds(fileScope, shape);
   await ingest(half, await deliveriesAt(join(feeds, "2026-11-18"), undefined), { hasServingFiles: false });
-  await writeFile(join(half, ".filling-demo.json"), JSON.stringify({ listings: 100, days: 2, end: shape.end }));
+  const marker = join(half, ".filling-demo");
+  await writeFile(marker, "100\n");
+  const { code, err } = await carquetHere(["start", "--port", "0", "--lake", half]);
+  assert.deepEqual(
+    [code, err.includes(`Invalid file ${marker}: expected the listings, the days and the last day`)],
+    [1, true],
+  );
+  await writeFile(marker, `100 2 ${shape.end}\n`);
   const service = await startServing(fileScope, ["start", "--port", "0", "--lake", half]);
   service.terminate();
   await service.ended;
   const { days, serving } = (await currentManifest(half)) ?? assert.fail();
   assert.deepEqual(Object.keys(days), ["2026-11-18", "2026-11-19"]);
   assert.ok(serving.length > 0, "it has an index");
-  assert.ok(!(await readdir(half)).includes(".filling-demo.json"));
+  assert.ok(!(await readdir(half)).includes(".filling-demo"));
 });

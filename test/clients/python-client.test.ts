@@ -18,8 +18,9 @@ import { type Customer, createCustomer, inAccountsFile } from "../support/accoun
 import { startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { sampleService, startService } from "../support/http/service.ts";
+import { createSlowLake } from "../support/http/slow-request.ts";
 import { demoLake } from "../support/lakes/demo.ts";
-import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 import { clientPython, clientUnavailableReason } from "./python-environment.ts";
@@ -96,8 +97,7 @@ describe("the Python client", { skip }, async () => {
       responseCacheBytes: 0,
       deadlineMs: 120_000,
     };
-    const { lake } = await createLake(scope, samplePath);
-    const { url, customer, accounts } = await startService(scope, lake, limits);
+    const { url, customer, accounts } = await startService(scope, await createSlowLake(scope), limits);
     await runRetry("test_refused_requests_are_repeated_as_retry_after_says", url, customer);
     assert.equal(await countCharges(customer, accounts), 12);
   });

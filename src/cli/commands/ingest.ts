@@ -12,8 +12,7 @@ import {
 } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-file.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
-import { type PresetName, preset, presetNames, readMapping } from "../../ingest/mapping/mapping.ts";
-import type { Mapping } from "../../ingest/mapping/rules.ts";
+import { preset, presetNames, readMapping } from "../../ingest/mapping/mapping.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
 import { dayParser, integerParser, optionalPathParser, pathParser, sizeParser } from "../option-parsers.ts";
@@ -123,7 +122,7 @@ async function reporting(
 ): Promise<readonly string[]> {
   const { mapping: path, preset: presetName, dealers, ...values } = settings;
   // A variable that a deployment passes on can be empty.
-  const mapping = path === undefined || path === "" ? presetOf(presetName) : await readMapping(path);
+  const mapping = path === undefined || path === "" ? presetName && preset(presetName) : await readMapping(path);
   const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
   const refused: string[] = [];
@@ -149,8 +148,6 @@ async function reporting(
     progress.end();
   }
 }
-
-const presetOf = (name: PresetName | undefined): Mapping | undefined => (name === undefined ? undefined : preset(name));
 
 type IngestRun = ScheduledRun<"ingest">;
 

@@ -29,7 +29,7 @@ export const mcpCommand = (): Command =>
       await requireManifest(lake);
       const logger = pino({ level: logLevel() }, openLog(() => undefined).destination);
       const current = await openLake(lake, options, logger);
-      serveLake({ lake, current }, logger);
+      serveLake(lake, current, logger);
       process.stdin.once("close", () => process.exit());
     });
 
@@ -42,12 +42,7 @@ const openLake = (lake: string, options: DatabaseOptions, logger: pino.Logger): 
     onFailure: (version, message) => logger.error({ version, error: message }, "version cannot be opened"),
   });
 
-interface ServedLake {
-  readonly lake: string;
-  readonly current: CurrentVersion;
-}
-
-function serveLake(served: ServedLake, logger: pino.Logger): void {
+function serveLake(lake: string, current: CurrentVersion, logger: pino.Logger): void {
   const toRefusal = (thrown: unknown): Refusal => {
     const refusal = refusalOf(thrown, "in the log");
     if (refusal.code === "internal_error") logger.error({ err: thrown }, "internal error");
@@ -59,9 +54,9 @@ function serveLake(served: ServedLake, logger: pino.Logger): void {
         tools: lakeTools,
         isCharged: false,
         refusalOf: toRefusal,
-        callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
+        callOperation: async (request, signal) => ({ body: await callLakeOperation(current, request, signal) }),
         isQueryListed: true,
-        runQuery: (values, signal) => runQueryTool(served, values, signal),
+        runQuery: (values, signal) => runQueryTool({ lake, current }, values, signal),
       }),
     { onerror: (error) => logger.warn({ error: messageOf(error) }, "connection error") },
   );

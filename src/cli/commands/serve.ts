@@ -1,7 +1,7 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import pino, { type Logger } from "pino";
+import pino from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
@@ -66,7 +66,8 @@ export async function serveUntilStopped(
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: log.droppedLines,
   });
-  warnOfEmptyLake(lake, logger);
+  if (!existsSync(currentPath(lake)))
+    logger.warn({ lake, run: firstIngest(lake) }, "no version published; waiting for the first one");
   if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
@@ -83,11 +84,6 @@ export async function serveUntilStopped(
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
-}
-
-function warnOfEmptyLake(lake: string, logger: Logger): void {
-  if (existsSync(currentPath(lake))) return;
-  logger.warn({ lake, run: firstIngest(lake) }, "no version published; waiting for the first one");
 }
 
 /** Serves the web application and the agent server beside the API. */

@@ -13,8 +13,9 @@ import { createKey, listKeys, revokeKey, scopes } from "../../accounts/keys/keys
 import { addCredit } from "../../accounts/ledger/ledger.ts";
 import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
-import { plusDays } from "../../base/day.ts";
+import { isDay, plusDays } from "../../base/day.ts";
 import { createFolder, replaceFile } from "../../base/files.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
@@ -52,7 +53,7 @@ export const startCommand = (): Command =>
     .action(async (settings: StartValues) => {
       await requireFreePort(settings.host, settings.port);
       await requireStartable(settings);
-      const marker = join(settings.lake, ".filling-demo.json");
+      const marker = join(settings.lake, ".filling-demo");
       if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
       const access = settings.auth === "off" ? undefined : await createDemoAccess(settings.accounts, Date.now());
       const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
@@ -62,35 +63,47 @@ export const startCommand = (): Command =>
 /** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. */
 async function fill(settings: StartValues, marker: string): Promise<void> {
   const version = await currentVersion(settings.lake);
-  const {
-    listings,
-    days,
-    end = yesterday(),
-  } = version === undefined ? settings : JSON.parse(await readFile(marker, "utf8"));
+  const yesterday = plusDays(dayOf(Date.now()), -1);
+  const market = version === undefined ? { end: yesterday, ...settings } : await begunMarket(marker);
   await createFolder(settings.lake);
-  await replaceFile(marker, JSON.stringify({ listings, days, end }));
-  if (version?.startsWith(end) !== true) await ingestDemoMarket(settings, { listings, days, end });
+  await replaceFile(marker, `${market.listings} ${market.days} ${market.end}\n`);
+  if (version?.startsWith(market.end) !== true) await ingestDemoMarket(settings, market);
   await rm(marker);
 }
 
-const yesterday = (): string => plusDays(dayOf(Date.now()), -1);
+type Market = Pick<MarketShape, "listings" | "days" | "end">;
+
+/** Returns the market with which an earlier start began to fill the lake. Throws a UserError for a file that no start has written. */
+async function begunMarket(marker: string): Promise<Market> {
+  const text = await readFile(marker, "utf8");
+  const [, listings, days, end = ""] = /^(\d{1,8}) (\d{1,4}) (\S+)\n$/.exec(text) ?? [];
+  if (isDay(end)) return { listings: Number(listings), days: Number(days), end };
+  throw new UserError(
+    `Invalid file ${marker}: expected the listings, the days and the last day of the demo market that fills the lake. Remove the lake to begin again.`,
+  );
+}
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
-async function ingestDemoMarket(
-  { lake, ...options }: StartValues,
-  market: Pick<MarketShape, "listings" | "days" | "end">,
-): Promise<void> {
-  const engine: DatabaseOptions = market.listings > singleThreadListingsMax ? options : { threads: 1, ...options };
+async function ingestDemoMarket({ lake, ...options }: StartValues, { listings, days, end }: Market): Promise<void> {
+  const engine: DatabaseOptions = listings > singleThreadListingsMax ? options : { threads: 1, ...options };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   const progress = createProgress();
   let ingested = 0;
   try {
-    const shape = { ...demo, ...market, format: "parquet", options: "typical", shares: defaultShares } as const;
+    const shape = {
+      seed: demo.seed,
+      listings,
+      days,
+      end,
+      format: "parquet",
+      options: "typical",
+      shares: defaultShares,
+    } as const;
     await ingest(lake, prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), {
       ...engine,
       onDay: ({ day, active }) => {
         ingested += 1;
-        progress.step("demo market", ingested, market.days, `${day}: ${active} active listings`);
+        progress.step("demo market", ingested, days, `${day}: ${active} active listings`);
       },
     });
   } finally {

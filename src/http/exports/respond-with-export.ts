@@ -45,7 +45,6 @@ async function respondTo(
   job: Job,
   services: ExportServices,
 ): Promise<void> {
-  context.vary("Accept");
   const format = negotiateFormat(context.headers, exportFormats, query.format);
   // Writing may take the deadline, and sending as long again.
   limitResponseTime(context.res, 2 * services.deadlineMs);

@@ -49,7 +49,6 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
     if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
     const respond = async (job: Job): Promise<void> => {
       const { query } = decode(context.querystring, context.params);
-      context.vary("Accept");
       const format = negotiateFormat(context.headers, pageFormats, query.format);
       const numbers = numberTextsIn(body, "params");
       const request = { ...decodeBody("runSql", body), numbers, format, isRaw: query.csv_raw ?? false };

@@ -4,13 +4,9 @@ import { decodedName, isKeyName, quoted, splitQuery } from "../../contract/query
 import type { Middleware, RequestContext } from "../context.ts";
 import { uriBytesMax } from "../limits.ts";
 
-interface Route {
-  readonly methods: readonly string[];
-}
-
 /** Returns the methods of the routes that the routers have for the path of a request; none for an unknown path. */
 function methodsOf(context: RequestContext): readonly string[] {
-  const routes: readonly Route[] = context.matched ?? [];
+  const routes: readonly { readonly methods: readonly string[] }[] = context.matched ?? [];
   return [...new Set(routes.flatMap(({ methods }) => methods))];
 }
 

@@ -139,7 +139,7 @@ async function attemptNext(
     if (message === undefined) return reached;
     const options = { ...services.webhooks, atMs, signal };
     const sent = await postMessage({ url, secrets: secretsOf(search, atMs) }, message, options);
-    logOutcome(search, message, { sent, logger: services.logger });
+    logOutcome(search, message, sent, services.logger);
     const last = { lastAtMs: atMs, lastOutcome: sent.outcome };
     if (sent.isDelivered) return { ...reached, ...last, messages: search.messages + 1 };
     return afterFailure({ ...position, ...last }, sent.isGone ? "The receiver is gone (410)." : undefined);
@@ -250,16 +250,7 @@ async function nextMessage(search: Position, readPage: ReadPage, services: Messa
   }
 }
 
-interface LoggedOutcome {
-  readonly sent: Outcome;
-  readonly logger: Logger;
-}
-
-function logOutcome(
-  { searchId, accountId }: SavedSearch,
-  { id }: WebhookMessage,
-  { sent, logger }: LoggedOutcome,
-): void {
+function logOutcome({ searchId, accountId }: SavedSearch, { id }: WebhookMessage, sent: Outcome, logger: Logger): void {
   const line = { search: searchId, account: accountId, message: id, outcome: sent.outcome };
   if (sent.isDelivered) logger.info(line, "webhook delivered");
   else logger.warn(line, "webhook failed");

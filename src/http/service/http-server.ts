@@ -36,7 +36,7 @@ export interface Tls {
   readonly key: string;
 }
 
-interface HttpServerOptions {
+export interface HttpServerOptions {
   /** Plain HTTP if absent. */
   readonly tls?: Tls;
   /** Time limit for the arrival of a request's headers. */

@@ -44,7 +44,7 @@ import {
 } from "./connections.ts";
 import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
-import type { Tls } from "./http-server.ts";
+import type { HttpServerOptions } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -58,6 +58,7 @@ export type PhotoMode = "off" | "direct";
 export interface ServeOptions
   extends LakeVersionOptions,
     AdmissionLimits,
+    HttpServerOptions,
     Partial<Pick<ConnectionLimits, "connectionsMax">> {
   readonly lake: string;
   /** The accounts file, or the URL of a PostgreSQL database; accounts are created if there are none. */
@@ -66,17 +67,11 @@ export interface ServeOptions
   /** 0 for any free port. */
   readonly port: number;
   readonly logger: Logger;
-  /** Plain HTTP if absent. */
-  readonly tls?: Tls;
   /** Number of reverse proxies whose `X-Forwarded-*` headers are trusted. 0 by default. */
   readonly trustedProxies?: number;
   readonly clock?: Clock;
   /** When charges are written to disk: within 100 ms by default. */
   readonly chargeFlush?: ChargeFlush;
-  /** Time limit for the arrival of a request's headers. */
-  readonly headersTimeoutMs?: number;
-  /** Time limit from the arrival of a request to the end of its response. */
-  readonly responseTimeoutMs?: number;
   /** The most open connections of one client address; 0 for no limit. Does not apply behind a trusted proxy. */
   readonly connectionsPerAddress?: number;
   /** How long a stopping service continues to accept requests. 0 by default. */

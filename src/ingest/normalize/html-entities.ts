@@ -6,11 +6,13 @@ import { literal, type Sql, sql } from "../../db/sql.ts";
 /** What the numbers 128 to 159 stand for, which many programs write for the characters of Windows-1252. */
 const windowsCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-/** Sets the names that `decodedEntities` knows, for a session. */
-export const loadEntities = (session: Session): Promise<void> =>
-  session.run(
+/** Sets the names that `decodedEntities` knows, for a session, unless it has them. */
+export async function loadEntities(session: Session): Promise<void> {
+  if (await session.hasRows(sql`WHERE getvariable('html_entities') IS NOT NULL`)) return;
+  await session.run(
     sql`SET VARIABLE html_entities = MAP(${Object.keys(characterEntities)}::VARCHAR[], ${Object.values(characterEntities)}::VARCHAR[])`,
   );
+}
 
 const entity = literal("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});");
 

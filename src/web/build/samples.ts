@@ -207,7 +207,7 @@ function python(sampled: Sampled): string {
     : key.secret !== undefined
       ? written(key.secret)
       : `os.environ["${keyVariable}"]`;
-  return `# In a checkout of Carquet, after npm ci: pip install ./clients/python
+  return `# In a checkout of Carquet, after npm ci: pip install ./clients/python. Elsewhere: the wheel of pip wheel --no-deps ./clients/python
 ${keyText.startsWith("os") ? "import os\n\n" : ""}from carquet_client import Client
 
 client = Client("${origin}", ${keyText})

@@ -34,14 +34,14 @@ class Retries(unittest.TestCase):
 
     def test_refused_requests_are_repeated_as_retry_after_says(self):
         client = self.create_client(retries=20)
-        metrics = ["price.median", "miles.p95"]
-        measure = lambda price: client.groups(group_by=["make", "model"], metric=metrics, min_price=price)
+        metrics = ["price.p95", "price.p50", "miles.p50", "discount_from_msrp.p5", "days_on_market.mean"]
+        measure = lambda price: client.trends(metric=metrics, interval="day", from_="2026-01-05", min_price=price)
         with ThreadPoolExecutor(12) as threads:
             found = list(threads.map(measure, range(12)))
-        self.assertTrue(all(groups["data"] for groups in found))
+        self.assertTrue(all(trends["data"] for trends in found))
         self.assertEqual(set(self.transport.statuses), {200, 429, 503})
         self.assertEqual(len(set(self.transport.keys)), 12)
-        self.assertEqual(client.cost_micros, 12 * 3000)
+        self.assertEqual(client.cost_micros, 12 * 20_000)
 
     def test_a_wait_that_is_too_long_is_an_error_at_once(self):
         client = self.create_client(longest_wait_seconds=1)

@@ -1,6 +1,8 @@
 /** Random valid requests for listings and facets; the same seed and inventory produce the same ones. */
+import { epochDay } from "../../../src/base/day.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import { attributes, rangedNames } from "../../../src/listing/schema.ts";
+import { trendValuesMax } from "../../../src/query/trends/trends.ts";
 import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import { groupAttributes } from "../answers/groups.ts";
@@ -203,13 +205,15 @@ function trendParameters(chance: Chance, inventory: OracleInventory): readonly (
   const facets = Array.from({ length: chance.pick([1, 1, 2, 3]) }, () => randomCase(chance, chance.pick(trendFacets)));
   const days = [...inventory.snapshots.keys()].sort();
   const [from = "", to = ""] = [chance.pick(days), chance.pick(days)].sort();
+  const daysMax = 1 + epochDay(days.at(-1) ?? "") - epochDay(days[0] ?? "");
+  const limitMax = Math.min(20, Math.floor(trendValuesMax / (daysMax * facets.length * metrics.length)));
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
     ["metric", encodeItems(chance, metrics), 1],
     ["interval", randomCase(chance, chance.pick(["day", "day", "week", "month", "quarter"])), 0.8],
     ["from", chance.happens(0.2) ? "2001-02-03" : from, 0.5],
     ["to", chance.happens(0.2) ? "2099-12-31" : to, 0.5],
     ["facet", encodeItems(chance, facets), 0.6],
-    ["facet_limit", String(chance.integer(1, 20)), 0.4],
+    ["facet_limit", String(chance.integer(1, limitMax)), limitMax < 10 ? 1 : 0.4],
   ];
   return parameters.flatMap(([name, value, likely]) => (chance.happens(likely) ? [[name, value]] : []));
 }

@@ -45,8 +45,21 @@ export const slowParameters = {
   from: firstDay,
 };
 
+type Measured = Pick<Client, "metricsUrl">;
+
+/** Resolves when a gauge of a service is at least `min`. */
+const untilGauge = ({ metricsUrl = "" }: Measured, gauge: string, min: number): Promise<void> =>
+  eventually(`${gauge} is ${min}`, async () => {
+    const metrics = await (await fetch(metricsUrl)).text();
+    return Number(new RegExp(`^${gauge} (\\d+)$`, "m").exec(metrics)?.[1]) >= min;
+  });
+
 /** Resolves when statements wait for a session. */
-export const untilBusy = ({ metricsUrl = "" }: Pick<Client, "metricsUrl">): Promise<void> =>
-  eventually("statements wait", async () => /statements_waiting [1-9]/.test(await (await fetch(metricsUrl)).text()));
+export const untilBusy = (service: Measured): Promise<void> =>
+  untilGauge(service, "carquet_engine_statements_waiting", 1);
+
+/** Resolves when a service answers a number of requests at once. */
+export const untilInFlight = (service: Measured, requests: number): Promise<void> =>
+  untilGauge(service, "carquet_requests_in_flight", requests);
 
 export const slowRequest = `/v1/trends?${new URLSearchParams(slowParameters)}`;

@@ -15,11 +15,10 @@ import { FeedRecords } from "../../../serving/feed-records.ts";
 import { pathParser } from "../../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
-const undoSetting = {
+const decisionSettings = {
+  ...sharedSettings("lake"),
   undo: { flags: "--undo", help: "withdraw the decision about the feed, whichever it is" },
 } as const satisfies SettingRows;
-
-const decisionSettings = { ...sharedSettings("lake"), ...undoSetting } as const satisfies SettingRows;
 
 /** Returns the command of a decision about a held feed; `sentence` says what follows from it, in one line. */
 const decisionCommand = (
