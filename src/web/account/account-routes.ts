@@ -23,18 +23,6 @@ import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
 import { signInPage } from "./sign-in/sign-in-page.tsx";
 import { addSignInRoutes } from "./sign-in/sign-in-routes.ts";
 
-/** The addresses that the pages of an account had, and where they lead. */
-export const accountRedirects: readonly (readonly [from: string, to: string])[] = [
-  ["/dashboard", "/account"],
-  ["/dashboard/keys", "/account#keys"],
-  ["/dashboard/agents", "/account#keys"],
-  ["/dashboard/ledger", "/account#charges"],
-  ["/dashboard/ledger.csv", "/account/charges.csv"],
-  ["/dashboard/limits", "/account#tier"],
-  ["/dashboard/searches", "/account#save"],
-  ["/dashboard/settings", "/account#password"],
-];
-
 /** Adds the pages and forms of an account to a router; of open access, those of saved searches. */
 export function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);

@@ -15,7 +15,7 @@ import {
   createAccountByForm,
   inviteByForm,
 } from "./accounts-page.tsx";
-import { dayPage, qualityDownload } from "./day-page.tsx";
+import { dayPage } from "./day-page.tsx";
 import { correctPage, decideByForm, undoByForm } from "./decisions.tsx";
 import { logPage } from "./log-page.tsx";
 import { morningPage } from "./morning-page.tsx";
@@ -36,8 +36,6 @@ const forOperators =
 export function addOperateRoutes(router: Router<RequestState>, services: SiteServices): void {
   const page = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, forOperators(handle)));
-  const file = (path: string, handle: Parameters<typeof csvDownload>[1]) =>
-    router.get(path, csvDownload(services, forOperators(handle)));
   const form = (path: string, handle: Parameters<typeof visitorForm>[1], bytesMax = formBytesMax) => {
     const bytesMaxOf = (visitor: Visitor | undefined) => (isOperator(visitor) ? bytesMax : formBytesMax);
     router.post(path, visitorForm(services, forOperators(handle), bytesMaxOf));
@@ -48,7 +46,6 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   page("/operate/correct", correctPage(services));
   form("/operate/decide", decideByForm(services), uploadBytesMax);
   form("/operate/undo", undoByForm(services));
-  file("/operate/days/:day/quality.csv", qualityDownload(services));
   page("/operate/days/:day", dayPage(services));
   page("/operate/service", servicePage(services));
   page("/operate/log", logPage(services));
@@ -56,7 +53,7 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   form("/operate/feeds", async (sent: VisitorForm) => (await newFeed()).mapByForm(services)(sent), uploadBytesMax);
   if (!services.accounts.isOpen) {
     page("/operate/revenue", revenuePage(services));
-    file("/operate/revenue.csv", revenueDownload(services));
+    router.get("/operate/revenue.csv", csvDownload(services, forOperators(revenueDownload(services))));
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));
@@ -69,18 +66,4 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   page("/operate/{*path}", async ({ context: { path } }) => {
     throw refuse("not_found", { what: "resource", id: path });
   });
-  router.get(["/operator", "/operator/{*path}"], (context) => {
-    const [former, path] = moved.find(([pattern]) => pattern.test(context.path)) ?? ["", ""];
-    context.status = 301;
-    context.redirect(`${context.path.replace(former, path)}${context.search}`);
-  });
 }
-
-/** The pages of the former addresses that are not at the same path below `/operate`. */
-const moved: readonly (readonly [former: RegExp, path: string])[] = [
-  [/^\/operator\/sources$/, "/operate/service"],
-  [/^\/operator\/audit$/, "/operate/log"],
-  [/^\/operator\/ingest\/([\d-]+)\/quality$/, "/operate/days/$1"],
-  [/^\/operator\/ingest\//, "/operate/days/"],
-  [/^\/operator/, "/operate"],
-];
