@@ -105,7 +105,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
 const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): JSX.Element => {
   const filters = query.get("query");
   return (
-    <Form visitor={visitor} action={path} class="form">
+    <Form visitor={visitor} action={path} class="form" hidden={filters === null ? {} : { query: filters }}>
       <h3>Save a search</h3>
       {filters === null ? (
         <Field
@@ -116,10 +116,7 @@ const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): J
           hint="In your own words: the page that follows says what was understood."
         />
       ) : (
-        <>
-          <p>{searchWordsOf(filters)}.</p>
-          <input type="hidden" name="query" value={filters} />
-        </>
+        <p>{searchWordsOf(filters)}.</p>
       )}
       <Field
         label="Name"

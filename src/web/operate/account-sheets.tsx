@@ -11,16 +11,16 @@ import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { EntryTable } from "../account/charges.tsx";
+import { EntrySheet } from "../account/charges.tsx";
 import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { auditColumns } from "./log-page.tsx";
-import { TableSheet } from "./operate-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -102,9 +102,7 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
         />
         <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
       </div>
-      <Sheet title="Last charges and credits">
-        <EntryTable entries={entries} keys={keys} today={today} />
-      </Sheet>
+      <EntrySheet title="Last charges and credits" entries={entries} keys={keys} today={today} />
       <TableSheet
         title="Last changes"
         of="Times are UTC."

@@ -13,6 +13,7 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { accountsVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
@@ -21,7 +22,7 @@ import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { AccountSheets, formChanges, openAccount } from "./account-sheets.tsx";
-import { operatePage, TableSheet } from "./operate-page.tsx";
+import { operatePage } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -187,7 +188,7 @@ export const changeConfirmation =
         <Confirmation
           visitor={visitor}
           action={`${path}/${accountId}/${form}`}
-          fields={{ [field]: value }}
+          hidden={{ [field]: value }}
           button={title}
           keepPath={`${path}/${accountId}#account`}
         >

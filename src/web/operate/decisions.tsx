@@ -49,27 +49,24 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           ))}
         </div>
         <DayBars feed={feed} days={days} />
-        <FeedForm visitor={visitor} action="/operate/decide" class="acts" feed={keyOf(feed)}>
+        <Form visitor={visitor} action="/operate/decide" class="acts" hidden={namesOf(feed.dealerId, feed.day)}>
           <Button look="main" isSmall name="decision" value="release">
             Accept it<span class="vh">: {feed.name}</span>
           </Button>
           <Button isSmall name="decision" value="reject">
             Reject it<span class="vh">: {feed.name}</span>
           </Button>
-          <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: feed.dealerId, day: feed.day })}`}>
+          <Button isSmall href={`/operate/correct?${new URLSearchParams(namesOf(feed.dealerId, feed.day))}`}>
             Correct…<span class="vh"> {feed.name}</span>
           </Button>
-        </FeedForm>
+        </Form>
       </li>
     ))}
   </ul>
 );
 
-/** Returns the feed that a decision names. */
-export const keyOf = ({ dealerId, day }: Pick<FeedProblem, "dealerId" | "day">): FeedOfDay => ({
-  dealer_id: dealerId,
-  day,
-});
+/** Returns the fields by which forms and addresses name a feed. */
+const namesOf = (dealer: string, day: string) => ({ dealer, day });
 
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
 const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
@@ -100,15 +97,6 @@ const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; 
   );
 };
 
-/** The form of a decision about a feed. */
-const FeedForm = ({ feed, ...form }: Parameters<typeof Form>[0] & { readonly feed: FeedOfDay }): JSX.Element => (
-  <Form {...form}>
-    <input type="hidden" name="dealer" value={feed.dealer_id} />
-    <input type="hidden" name="day" value={feed.day} />
-    {form.children}
-  </Form>
-);
-
 interface DecidedProps {
   readonly decisions: readonly FeedDecision[];
   readonly nameOf: (dealer: string) => string;
@@ -133,11 +121,11 @@ export const DecidedToday = ({ decisions, nameOf, asOf, visitor }: DecidedProps)
               {one.file}
             </span>
           </span>
-          <FeedForm visitor={visitor} action="/operate/undo" feed={one}>
+          <Form visitor={visitor} action="/operate/undo" hidden={namesOf(one.dealer_id, one.day)}>
             <Button isSmall>
               Undo<span class="vh"> the decision about {nameOf(one.dealer_id)}</span>
             </Button>
-          </FeedForm>
+          </Form>
         </li>
       ))}
     </ul>
@@ -170,8 +158,13 @@ export const correctPage =
               <code>carquet run</code> can; here, correct the file at its source and ingest the day again.
             </p>
           ) : (
-            <FeedForm visitor={visitor} action="/operate/decide" class="stack upload" hasFile feed={keyOf(feed)}>
-              <input type="hidden" name="decision" value="correct" />
+            <Form
+              visitor={visitor}
+              action="/operate/decide"
+              class="stack upload"
+              hasFile
+              hidden={{ ...namesOf(dealer, feed.day), decision: "correct" }}
+            >
               {feed.files.length === 0 ? (
                 <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />
               ) : (
@@ -182,7 +175,7 @@ export const correctPage =
                 <Button look="main">Correct it</Button>
                 <Button href={operatePath}>Keep it waiting</Button>
               </div>
-            </FeedForm>
+            </Form>
           )}
         </Sheet>
       ),

@@ -3,10 +3,11 @@ import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
 import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/log";
 const pageRecords = 50;

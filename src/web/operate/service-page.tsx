@@ -10,13 +10,14 @@ import { keptVersions } from "../../serving/kept-versions.ts";
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { healthOf } from "./morning-page.tsx";
-import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/service";
 const shownVersions = 7;
@@ -71,7 +72,7 @@ export const servicePage =
                 { title: "Size", value: ({ bytes }) => bytes, format: size },
               ]}
             />
-            <Values accuracy={accuracy} isWhole={!query.has("values")} />
+            <Values accuracy={accuracy} />
           </div>
         </>
       ),
@@ -202,22 +203,15 @@ function groupOf({ step, band, price_band }: Row): string {
   return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
-interface ValuesProps {
-  readonly accuracy: readonly Row[];
-  /** Whether groups of cars are left out. */
-  readonly isWhole: boolean;
-}
-
 const shareText = (part: number): string => share(part, 1);
 
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
+const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
   <TableSheet
     id="values"
     title="Accuracy of values"
     of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    tools={isWhole ? <a href={`${path}?values=all#values`}>By age, price, model and trim</a> : undefined}
-    rows={accuracy.filter((one) => !isWhole || groupOf(one) === "all")}
+    rows={accuracy}
     columns={[
       {
         title: "Cars",

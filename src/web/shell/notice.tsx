@@ -81,3 +81,13 @@ export const noticePage = (title: string, message: string, ...ways: readonly Way
   title,
   ...notice({ sentence: [title], context: [message], ways }),
 });
+
+/** Returns a page of one form below a car on the road; its heading is its title by default. */
+export const narrowPage = (
+  {
+    title,
+    heading = title,
+    status = 200,
+  }: { readonly title: string; readonly heading?: string; readonly status?: number },
+  children: ComponentChildren,
+): PageContent => ({ title, status, ...notice({ sentence: [heading], car: "hatch", isNarrow: true, children }) });

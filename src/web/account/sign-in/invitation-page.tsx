@@ -2,11 +2,12 @@
 import type { JSX } from "preact";
 import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
+import { Button } from "../../components/button.tsx";
 import { Field } from "../../components/field.tsx";
 import { Note } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { noticePage } from "../../shell/notice.tsx";
-import { narrowPage, PublicForm } from "./narrow-page.tsx";
+import { Form } from "../../shell/forms.tsx";
+import { narrowPage, noticePage } from "../../shell/notice.tsx";
 
 /** Returns the form that sets a password; `message` says why an earlier attempt failed. */
 export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string, message?: string): PageContent =>
@@ -17,9 +18,10 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
         For {email}, account <code>{accountId}</code>. You sign in with either of the two.
       </p>
       {message === undefined ? null : <Note isAlert>{message}</Note>}
-      <PublicForm action="/invitation" hidden={{ token: secret }} button="Set the password and sign in">
+      <Form class="form" action="/invitation" hidden={{ token: secret }}>
         <NewPasswordFields email={email} />
-      </PublicForm>
+        <Button look="main">Set the password and sign in</Button>
+      </Form>
     </>,
   );
 

@@ -1,10 +1,12 @@
 /** The page for anonymous visitors: a description of the service, and the form to sign in. */
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
+import { Button } from "../../components/button.tsx";
 import { Field } from "../../components/field.tsx";
 import { Note } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
-import { narrowPage, PublicForm } from "./narrow-page.tsx";
+import { Form } from "../../shell/forms.tsx";
+import { narrowPage } from "../../shell/notice.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */
 export const signInPage = (target: string, isDemoOffered: boolean): PageContent =>
@@ -22,13 +24,15 @@ export const signInLinkPage = ({ email, accountId }: OneTimeLink, secret: string
       <p>
         As {email}, account <code>{accountId}</code>. The link works once.
       </p>
-      <PublicForm action="/sign-in/link" hidden={{ token: secret }} button="Sign in" />
+      <Form class="form" action="/sign-in/link" hidden={{ token: secret }}>
+        <Button look="main">Sign in</Button>
+      </Form>
     </>,
   );
 
 interface SignInProps {
   readonly target: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly message?: string;
   readonly isDemoOffered?: boolean;
 }
@@ -44,7 +48,9 @@ const formPage = (status: number, { isDemoOffered = false, message, target, name
       {message === undefined ? null : <Note isAlert>{message}</Note>}
       {isDemoOffered ? (
         <>
-          <PublicForm action="/sign-in/demo" hidden={{ next: target }} button="Open the demo" />
+          <Form class="form" action="/sign-in/demo" hidden={{ next: target }}>
+            <Button look="main">Open the demo</Button>
+          </Form>
           <p class="mute">A generated market on this machine. No password is needed.</p>
           <details>
             <summary>Sign in to another account</summary>
@@ -61,15 +67,9 @@ const formPage = (status: number, { isDemoOffered = false, message, target, name
   );
 };
 
-const PasswordForm = ({
-  target,
-  name,
-}: {
-  readonly target: string;
-  readonly name: string | undefined;
-}): JSX.Element => (
+const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): JSX.Element => (
   <>
-    <PublicForm action="/sign-in" hidden={{ next: target }} button="Sign in">
+    <Form class="form" action="/sign-in" hidden={{ next: target }}>
       <Field
         label="Email or account id"
         name="name"
@@ -80,7 +80,8 @@ const PasswordForm = ({
         required
       />
       <Field label="Password" type="password" name="password" autocomplete="current-password" required />
-    </PublicForm>
+      <Button look="main">Sign in</Button>
+    </Form>
     <p class="mute">No password yet, or forgotten? The operator of this service sends you a link.</p>
   </>
 );
