@@ -80,7 +80,6 @@ async function pageOfAccount(
     searchMicros: prices.listing_search,
     today,
     keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
-    hrefs: { charges: "#charges", limit: "#cap", keys: "#keys" },
   });
   return {
     title: "Account",

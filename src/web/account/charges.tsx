@@ -11,7 +11,7 @@ import type { SheetProps } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
-import { beforeIn, CursorPages } from "./cursor-pages.tsx";
+import { cursorPage } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
 /** Credits that are summed; older ones are left out. */
@@ -108,17 +108,23 @@ export async function chargesSheet(
   keys: readonly UsedKey[],
   query: URLSearchParams,
 ): Promise<JSX.Element> {
-  const before = beforeIn(query);
-  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
-  const entries = found.slice(0, pageEntries);
-  const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
+  const page = {
+    path: "/account",
+    id: "charges",
+    query,
+    rowsMax: pageEntries,
+    numberOf: ({ entry }: LedgerEntry) => entry,
+  };
+  const { rows, links } = await cursorPage(page, (part) =>
+    administration.call("listEntryPage", { accountId, ...part }),
+  );
   return (
     <EntrySheet
       id="charges"
       title="Every charge"
       end={<a href="/account/charges.csv">CSV</a>}
-      tools={<CursorPages path="/account" id="charges" before={before} last={last} />}
-      entries={entries}
+      tools={links}
+      entries={rows}
       keys={keys}
       today={dayOf(administration.nowMs)}
     />

@@ -1,13 +1,9 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
 import type { ComponentChildren, JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
-import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
-import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
-import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -26,22 +22,8 @@ import { StateBadge } from "./revenue-page.tsx";
 const path = "/operate/accounts";
 const shownEntries = 10;
 
-/** An account with all that its sheets show. */
-interface OpenedAccount {
-  readonly account: Account;
-  readonly progress: TierProgress | null;
-  /** As `listEntries` returns them. */
-  readonly credits: readonly Row[];
-  readonly keys: readonly UsedKey[];
-  readonly entries: readonly LedgerEntry[];
-  readonly records: readonly AuditRecord[];
-}
-
-/** Reads an account. Refuses an unknown id. */
-export async function openAccount(
-  { accounts: { administration } }: SiteServices,
-  accountId: string,
-): Promise<OpenedAccount> {
+/** Reads an account with all that its sheets show. Refuses an unknown id. */
+export async function openAccount({ accounts: { administration } }: SiteServices, accountId: string) {
   const { nowMs } = administration;
   const page = { accountId, before: null, limit: shownEntries };
   const [account, progress, credits, keys, entries, records] = await Promise.all([
@@ -55,6 +37,8 @@ export async function openAccount(
   if (account === null) throw refuse("not_found", { what: "account", id: accountId });
   return { account, progress, credits, keys, entries, records };
 }
+
+type OpenedAccount = Awaited<ReturnType<typeof openAccount>>;
 
 interface AccountSheetsProps {
   readonly opened: OpenedAccount;

@@ -12,7 +12,7 @@ import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
-import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, inPercent, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -203,8 +203,6 @@ function groupOf({ step, band, price_band }: Row): string {
   return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
-const shareText = (part: number): string => share(part, 1);
-
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
 const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
   <TableSheet
@@ -219,11 +217,11 @@ const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Elemen
       },
       { title: "Group", value: groupOf },
       { title: "Listings", value: ({ listings }) => Number(listings), format: count },
-      { title: "Median error", value: ({ error }) => Number(error), format: shareText },
+      { title: "Median error", value: ({ error }) => Number(error), format: inPercent },
       {
         title: "In the interval",
         value: ({ inside }) => Number(inside),
-        format: shareText,
+        format: inPercent,
       },
     ]}
   />

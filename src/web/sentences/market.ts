@@ -148,11 +148,10 @@ export function pricesMovedTitle(sides: readonly MarketSide[], period?: Pick<Mar
     return some(median) && some(medianBefore) ? [{ side, change: Math.round(median - medianBefore) }] : [];
   });
   if (moved.length === 0) return `Median price of ${andList(sides.map(pluralName))}`;
-  const words = moved.map(({ side, change }, index) =>
-    change === 0
-      ? `${pluralName(side)} ${index === 0 ? "cost as before" : "as before"}`
-      : `${pluralName(side)} ${index === 0 || moved[0]?.change === 0 ? "became " : ""}${dollars(Math.abs(change))} ${change < 0 ? "cheaper" : "dearer"}`,
-  );
+  const words = moved.map(({ side, change }, index) => {
+    const became = change === 0 ? "no dearer" : `${dollars(Math.abs(change))} ${change < 0 ? "cheaper" : "dearer"}`;
+    return `${pluralName(side)} ${index === 0 ? "became " : ""}${became}`;
+  });
   return `${capital(words.join(", "))}${period?.hasPriceBound === true ? ", within your bound" : ""}`;
 }
 
