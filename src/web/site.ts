@@ -5,7 +5,7 @@ import { createRouter, type RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { addAccountRoutes } from "./account/account-routes.ts";
 import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
-import { signInPage } from "./account/sign-in/sign-in-page.tsx";
+import { signInPage } from "./account/sign-in/sign-in-pages.tsx";
 import { addBuildRoutes } from "./build/build-routes.tsx";
 import { carPage } from "./car/car-page.tsx";
 import { dealersPage } from "./lot/dealers-page.tsx";

@@ -20,7 +20,7 @@ import {
 } from "./saved.tsx";
 import { searchFeed } from "./search-feed.ts";
 import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
-import { signInPage } from "./sign-in/sign-in-page.tsx";
+import { signInPage } from "./sign-in/sign-in-pages.tsx";
 import { addSignInRoutes } from "./sign-in/sign-in-routes.ts";
 
 /** Adds the pages and forms of an account to a router; of open access, those of saved searches. */

@@ -3,7 +3,7 @@ import type Router from "@koa/router";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { signInPage } from "../account/sign-in/sign-in-page.tsx";
+import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
 import { csvDownload } from "../shell/csv-download.ts";
 import { formBytesMax, uploadBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, signedInPage } from "../shell/pages.tsx";

@@ -5,8 +5,8 @@ import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
+import { versionsIn } from "../../lake/manifest.ts";
 import { accuracyOf } from "../../query/valuation/estimate.ts";
-import { keptVersions } from "../../serving/kept-versions.ts";
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
@@ -20,18 +20,16 @@ import { healthOf } from "./morning-page.tsx";
 import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/service";
-const shownVersions = 7;
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const { lake } = services.exports;
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
-    const [reviews, [versions, kept], accuracy] = await Promise.all([
+    const [reviews, versions, accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
-      keptVersions(lake, shownVersions),
+      versionsIn(services.exports.lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
     return operatePage({
@@ -54,26 +52,11 @@ export const servicePage =
               {reason}
             </Note>
           ))}
-          <Freshness services={services} />
+          <Freshness services={services} versions={versions.length} />
           <Sources fetch={services.freshness.lastFetch} />
           <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
-          <div class="two">
-            <TableSheet
-              id="versions"
-              title={`The lake keeps ${amountOf(kept, "version")}`}
-              of="They share most files. carquet vacuum removes old ones."
-              label="Versions"
-              rows={versions}
-              columns={[
-                { title: "Version", value: ({ version }) => version },
-                { title: "Published, UTC", value: ({ publishedAtMs }) => time(publishedAtMs) },
-                { title: "Files", value: ({ files }) => files, format: count },
-                { title: "Size", value: ({ bytes }) => bytes, format: size },
-              ]}
-            />
-            <Values accuracy={accuracy} />
-          </div>
+          <Values accuracy={accuracy} />
         </>
       ),
     });
@@ -86,7 +69,12 @@ interface OfServiceProps {
   readonly services: SiteServices;
 }
 
-const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.Element => {
+interface FreshnessProps extends OfServiceProps {
+  /** How many versions the lake keeps. */
+  readonly versions: number;
+}
+
+const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessProps): JSX.Element => {
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
@@ -98,7 +86,7 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
       <Spec
         facts={[
           ["State of the service", status],
-          ["Version", version ?? "none"],
+          ["Version", version === null ? "none" : `${version}, one of ${count(versions)} kept`],
           ["Published", timeText(publishedAtMs)],
           ["Next delivery overdue from", timeText(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
