@@ -301,8 +301,8 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   await page.getByRole("button", { name: "Create a sign-in link" }).click();
   assert.match((await page.locator(".codebox pre").textContent()) ?? "", /\/sign-in\?token=[\w-]{43}$/);
   await page.goto(`${url}/operate/service`);
-  await page.locator(`form[action="/operate/reviews/${other}"]`).getByRole("button", { name: "Approve" }).click();
-  await page.getByText("The review is decided.").waitFor();
+  await page.locator(`form[action="/operate/accounts/${other}/tiers-approve"]`).getByRole("button").click();
+  await page.getByText("The account is changed.").waitFor();
   const changed = await inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
   assert.deepEqual([changed.tier, changed.state, changed.balanceMicros], [4, "suspended", 612_500_000]);
   await page.close();

@@ -147,16 +147,21 @@ const shared = {
 } as const satisfies ChangeFields;
 
 const decision = (outcome: "approved" | "declined", summary: string) =>
-  declare(summary, { accountId: shared.account }, async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
-    const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
-    const tier = outcome === "approved" ? to : from;
-    return {
-      accountId,
-      details: `from tier ${from} to tier ${to}`,
-      line: `${accountId} is now in tier ${tier}`,
-      json: { account_id: accountId, outcome, tier },
-    };
-  });
+  declare(
+    summary,
+    { accountId: shared.account },
+    async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
+      const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
+      const tier = outcome === "approved" ? to : from;
+      return {
+        accountId,
+        details: `from tier ${from} to tier ${to}`,
+        line: `${accountId} is now in tier ${tier}`,
+        json: { account_id: accountId, outcome, tier },
+      };
+    },
+    {},
+  );
 
 // biome-ignore format: a table is read by its columns
 export const changes = {

@@ -20,7 +20,7 @@ import { correctPage, decideByForm, undoByForm } from "./decisions.tsx";
 import { logPage } from "./log-page.tsx";
 import { morningPage } from "./morning-page.tsx";
 import { revenueDownload, revenuePage } from "./revenue-page.tsx";
-import { decideQueuedReview, servicePage } from "./service-page.tsx";
+import { servicePage } from "./service-page.tsx";
 
 const isOperator = (visitor: Visitor | undefined): boolean => visitor?.identity.cached.account.isOperator === true;
 
@@ -60,7 +60,6 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
     page("/operate/accounts/:accountId/:form", changeConfirmation(services));
     form("/operate/accounts/:accountId/invite", inviteByForm(services));
     form("/operate/accounts/:accountId/:form", changeAccountByForm(services));
-    form("/operate/reviews/:accountId", decideQueuedReview(services));
   }
   // For operators and other accounts alike, other paths do not exist.
   page("/operate/{*path}", async ({ context: { path } }) => {

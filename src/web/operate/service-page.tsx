@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import type { Row } from "../../base/json.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { versionsIn } from "../../lake/manifest.ts";
@@ -12,8 +11,9 @@ import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
+import { capital } from "../sentences/words.ts";
 import { age, amountOf, count, day as dayText, inPercent, size, time } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { healthOf } from "./morning-page.tsx";
@@ -23,7 +23,7 @@ const path = "/operate/service";
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
-  async ({ visitor, query }) => {
+  async ({ visitor }) => {
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
@@ -46,7 +46,6 @@ export const servicePage =
       },
       children: (
         <>
-          {query.get("changed") === "review" ? <Note>The review is decided.</Note> : null}
           {services.readiness().report.reasons.map((reason) => (
             <Note key={reason} isAlert>
               {reason}
@@ -233,26 +232,17 @@ const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview
       {
         title: "Decision",
         cell: ({ accountId }) => (
-          <Form visitor={visitor} action={`/operate/reviews/${accountId}`} class="line">
-            <Button isSmall look="main" name="decision" value="approve">
-              Approve
-            </Button>
-            <Button isSmall name="decision" value="decline">
-              Decline
-            </Button>
-          </Form>
+          <div class="line">
+            {(["approve", "decline"] as const).map((decision) => (
+              <Form key={decision} visitor={visitor} action={`/operate/accounts/${accountId}/tiers-${decision}`}>
+                <Button isSmall look={decision === "approve" ? "main" : undefined}>
+                  {capital(decision)}
+                </Button>
+              </Form>
+            ))}
+          </div>
         ),
       },
     ]}
   />
 );
-
-export const decideQueuedReview =
-  ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor, params: { accountId = "" }, fields }: VisitorForm) => {
-    const decision = fields.get("decision");
-    if (decision !== "approve" && decision !== "decline")
-      throw new UserError("Invalid decision: expected approve or decline.");
-    await administration.change(visitor.identity.key.accountId, `tiers ${decision}`, { accountId });
-    return { location: `${path}?changed=review` };
-  };

@@ -219,8 +219,7 @@ export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed, isDegraded 
 export function serviceNote({ freeBytes, bytes, running, longestMs, dueInMs }: ServiceHealth): string {
   const gb = (size: number): string => (size / 1e9).toFixed(1);
   const longest = running > 0 ? known(longestMs, (ms) => `, the longest for ${age(ms)}`) : undefined;
-  const statements =
-    running === 0 ? "No statement is" : running === 1 ? "One statement is" : `${count(running)} statements are`;
+  const statements = `${capital(thingsInWords(running, "statement") ?? "")} ${running > 1 ? "are" : "is"}`;
   const due = known(dueInMs, (ms) =>
     ms < 0 ? ` The next file was due ${age(-ms)} ago.` : ` The next file is due within ${age(ms)}.`,
   );
