@@ -80,13 +80,11 @@ const resources: Readonly<Record<string, string>> = {
   "DELETE /v1/searches/:search_id": saved.search_id,
   "POST /v1/searches/:search_id/resume": saved.search_id,
   "POST /v1/searches/:search_id/rotate": saved.search_id,
-  "GET /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/rotate": saved.search_id,
   "POST /account/searches/:searchId/resume": saved.search_id,
   // The address of a feed is its key: that of one search opens no other.
   "GET /feeds/:feed": `${saved.search_id}.${signature}`,
-  "GET /account/keys/:keyId/revoke": owner.keyId,
   "POST /account/keys/:keyId/revoke": owner.keyId,
   "GET /oauth/consent/:id": consentId,
   "POST /oauth/consent/:id": consentId,

@@ -94,6 +94,7 @@ async function pageOfAccount(
           <KeysSheet
             keys={keys}
             today={today}
+            visitor={visitor}
             end={
               <Button href="#new-key" isSmall>
                 New key

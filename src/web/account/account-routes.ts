@@ -8,16 +8,10 @@ import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { ownAccountPage } from "./account-page.tsx";
 import { chargesCsv } from "./charges.tsx";
-import { createVisitorKey, endKey, keyEndingPage } from "./keys.tsx";
+import { createVisitorKey, endKey } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
 import { changeVisitorPassword } from "./password.tsx";
-import {
-  deleteVisitorSearch,
-  deletionPage,
-  replaceVisitorSecret,
-  resumeVisitorSearch,
-  saveVisitorSearch,
-} from "./saved.tsx";
+import { deleteVisitorSearch, replaceVisitorSecret, resumeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
 import { searchFeed } from "./search-feed.ts";
 import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
 import { signInPage } from "./sign-in/sign-in-pages.tsx";
@@ -28,7 +22,6 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
   router.get("/account", page(ownAccountPage(services)));
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.get("/account/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
   router.post("/account/searches/:searchId/rotate", visitorForm(services, replaceVisitorSecret(services)));
   router.post("/account/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
@@ -37,7 +30,6 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   addSignInRoutes(router, services);
   router.post("/account/cap", visitorForm(services, setCap(services)));
   router.post("/account/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/account/keys/:keyId/revoke", page(keyEndingPage(services)));
   router.post("/account/keys/:keyId/revoke", visitorForm(services, endKey(services)));
   router.get("/account/charges.csv", csvDownload(services, chargesCsv(services)));
   router.post("/account/password", visitorForm(services, changeVisitorPassword(services)));

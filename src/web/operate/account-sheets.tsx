@@ -14,7 +14,7 @@ import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
-import { Form } from "../shell/forms.tsx";
+import { Ending, Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { auditColumns } from "./log-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
@@ -84,7 +84,12 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
-        <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
+        <KeysSheet
+          keys={keys}
+          today={today}
+          visitor={visitor}
+          ending={({ keyId }) => ({ action: `${action}/keys-revoke`, hidden: { keyId } })}
+        />
       </div>
       <EntrySheet title="Last charges and credits" entries={entries} keys={keys} today={today} />
       <TableSheet
@@ -151,7 +156,7 @@ const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null 
           </Button>
         </Form>
       )}
-      <a href={`${action}/credits-reverse?creditId=${id}`}>Reverse…</a>
+      <ChangeEnding path="credits-reverse" value={id} action={action} visitor={visitor} />
     </div>
   );
 };
@@ -177,15 +182,11 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
   <Sheet id="changes" title="Change it">
     <div class="changes">
       {[...formChanges].map(([path, { fields, form }]) => {
-        const action = `/operate/accounts/${account.accountId}/${path}`;
+        const action = `/operate/accounts/${account.accountId}`;
         if (form?.ending?.isNow?.(account))
-          return (
-            <Button key={path} look="danger" href={action}>
-              {form.ending.title}…
-            </Button>
-          );
+          return <ChangeEnding key={path} path={path} action={action} visitor={visitor} />;
         return form?.buttons === undefined ? null : (
-          <Form key={path} visitor={visitor} action={action} class="line">
+          <Form key={path} visitor={visitor} action={`${action}/${path}`} class="line">
             {Object.entries(fields).map(([name, field]) => (
               <Input key={name} name={name} field={field} account={account} />
             ))}
@@ -201,6 +202,26 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
     </div>
   </Sheet>
 );
+
+interface ChangeEndingProps {
+  readonly path: string;
+  /** The value of its field, if it is not always the same. */
+  readonly value?: string;
+  readonly action: string;
+  readonly visitor: Visitor;
+}
+
+/** Asks before a change ends something. */
+const ChangeEnding = ({ path, value, action, visitor }: ChangeEndingProps): JSX.Element | null => {
+  const ending = formChanges.get(path)?.form?.ending;
+  if (ending === undefined) return null;
+  const hidden = { [ending.field]: value ?? ending.value ?? "" };
+  return (
+    <Ending visitor={visitor} action={`${action}/${path}`} hidden={hidden} title={ending.title}>
+      {ending.effect}
+    </Ending>
+  );
+};
 
 interface InputProps {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** A day's report: one feed, the rows of an issue, and all issues by field and reason. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -12,6 +12,7 @@ import { dayVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
 import { amountOf, count, day as dayText, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
+import { Correct } from "./decisions.tsx";
 import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
 /** Rows of an issue that are shown. */
@@ -62,7 +63,11 @@ export const dayPage =
               ]}
             />
           )}
-          {feed === undefined ? null : <Feed feed={feed} path={path} />}
+          {feed === undefined ? null : (
+            <Feed feed={feed} path={path}>
+              {feed.isHeld ? <Correct feed={feed} queue={services.queue} visitor={visitor} /> : null}
+            </Feed>
+          )}
           <Issues issues={issues} path={path} query={query} />
         </>
       ),
@@ -108,7 +113,14 @@ const rowOfFile: readonly TableColumn<Row>[] = [
   { title: "Row", value: (row) => numberOrNull(row.row), format: count },
 ];
 
-const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
+interface FeedProps {
+  readonly feed: FeedDetails;
+  readonly path: string;
+  /** What can be done about it. */
+  readonly children: ComponentChildren;
+}
+
+const Feed = ({ feed, path, children }: FeedProps): JSX.Element => (
   <TableSheet
     id="feed"
     title={`The file of ${feed.name}: ${feed.verdict}`}
@@ -152,5 +164,6 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
         </ul>
       </>
     )}
+    {children}
   </TableSheet>
 );

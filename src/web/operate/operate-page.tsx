@@ -56,9 +56,12 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
   ),
 });
 
-/** A link to a dealer's feed of a day. */
+/** Returns the address of a dealer's feed of a day. */
+export const feedPath = (dealer: string, day: string): string =>
+  `/operate/days/${day}?${new URLSearchParams({ dealer })}`;
+
 export const FeedLink = ({ id, day, name }: { readonly id: string; readonly day: string; readonly name: string }) => (
-  <a href={`/operate/days/${day}?${new URLSearchParams({ dealer: id })}`}>{name}</a>
+  <a href={feedPath(id, day)}>{name}</a>
 );
 
 export const AccountLink = ({

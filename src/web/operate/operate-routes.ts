@@ -8,15 +8,9 @@ import { csvDownload } from "../shell/csv-download.ts";
 import { formBytesMax, uploadBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, signedInPage } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import {
-  accountsPage,
-  changeAccountByForm,
-  changeConfirmation,
-  createAccountByForm,
-  inviteByForm,
-} from "./accounts-page.tsx";
+import { accountsPage, changeAccountByForm, createAccountByForm, inviteByForm } from "./accounts-page.tsx";
 import { dayPage } from "./day-page.tsx";
-import { correctPage, decideByForm, undoByForm } from "./decisions.tsx";
+import { decideByForm, undoByForm } from "./decisions.tsx";
 import { logPage } from "./log-page.tsx";
 import { morningPage } from "./morning-page.tsx";
 import { revenueDownload, revenuePage } from "./revenue-page.tsx";
@@ -43,7 +37,6 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   // It loads the modules that read feeds and sources, which a service does not need.
   const newFeed = () => import("./new-feed-page.tsx");
   page("/operate", morningPage(services));
-  page("/operate/correct", correctPage(services));
   form("/operate/decide", decideByForm(services), uploadBytesMax);
   form("/operate/undo", undoByForm(services));
   page("/operate/days/:day", dayPage(services));
@@ -57,7 +50,6 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));
-    page("/operate/accounts/:accountId/:form", changeConfirmation(services));
     form("/operate/accounts/:accountId/invite", inviteByForm(services));
     form("/operate/accounts/:accountId/:form", changeAccountByForm(services));
   }

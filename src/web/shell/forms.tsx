@@ -162,21 +162,22 @@ export const Form = ({ visitor, hidden = {}, hasFile, children, ...form }: FormP
   </form>
 );
 
-interface ConfirmationProps extends Omit<FormProps, "id" | "class"> {
-  readonly button: string;
-  /** The page to return to without the change. */
-  readonly keepPath: string;
+interface EndingProps extends Omit<FormProps, "id" | "class"> {
+  /** The words that unfold it. */
+  readonly title: string;
+  /** The words of its button; by default, those that unfold it. */
+  readonly button?: string;
 }
 
-/** Says what is to be ended, and asks for the confirmation. */
-export const Confirmation = ({ button, keepPath, children, ...form }: ConfirmationProps) => (
-  <section class="fig">
+/** Asks before something ends: unfolds what will end, and the button. */
+export const Ending = ({ title, button = title, children, ...form }: EndingProps): JSX.Element => (
+  <details class="ending">
+    <summary>{title}</summary>
     <p>{children}</p>
-    <Form {...form} class="line">
+    <Form {...form}>
       <Button look="danger">{button}</Button>
-      <Button href={keepPath}>Keep it</Button>
     </Form>
-  </section>
+  </details>
 );
 
 /** Returns the page that refuses a form as a whole. */
