@@ -77,7 +77,7 @@ export interface ChangeOutcome {
 interface ChangeForm {
   /** The texts of buttons, with the field and the text that each sends. */
   readonly buttons?: readonly (readonly [text: string, field?: string, value?: string])[];
-  /** How a change ends something: a page asks before the form is sent. */
+  /** How a change ends something: its form unfolds behind the title, below the effect. */
   readonly ending?: {
     readonly title: string;
     readonly effect: string;
