@@ -32,9 +32,13 @@ const routes = [
   ),
 ].filter((route) => route.includes("/:") && !route.startsWith("HEAD "));
 
-/** What everybody may read: vehicles, dealers, and the values and days of the market. Any account can choose any dealer as its lot. */
+/**
+ * What everybody may read: vehicles, dealers, the values and days of the market, and where former addresses lead. Any account can choose any dealer as
+ * its lot.
+ */
 const isPublic = (route: string): boolean =>
   route === "POST /dealers/:dealer_id" ||
+  route.startsWith("GET /operator/") ||
   /^GET \/(v1\/)?(listings|vins|dealers|values)\/:(listing_id|vin|dealer_id|facet)(\/(comparables|evidence|dealer-fit|fit|listings))?$/.test(
     route,
   );

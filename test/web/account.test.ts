@@ -73,7 +73,7 @@ test("a key that is revoked is named among those that were", async () => {
   assert.equal(ended.headers.get("Location"), "/account?changed=revoked");
   const { html: after, page: later } = await open("/account?changed=revoked");
   assert.match(after, /role="status"[\s\S]*The key is revoked\./);
-  assert.match(textOf(later, "#keys details summary"), /^1 revoked$/);
+  assert.match(textOf(later, "#keys details.more summary"), /^1 revoked$/);
 });
 
 test("the verdict is what is left in searches, by the smaller of balance and monthly limit", async () => {
