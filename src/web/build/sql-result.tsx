@@ -116,7 +116,9 @@ function isSorted(rows: readonly ResultRow[], column: string): boolean {
 
 const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; readonly form: string }): JSX.Element => {
   const { label, column, others, points, isOverTime } = charted;
-  const title = isOverTime ? `${column} by ${label}` : resultTitle(column, points);
+  const title = isOverTime
+    ? `${column} by ${label}`
+    : resultTitle(column, points, (value) => numberText(column, value));
   const measure = (
     <>
       {column}, by {label}.

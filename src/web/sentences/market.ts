@@ -264,6 +264,7 @@ export function mapTitle(cars: number, state?: { readonly name: string; readonly
 export function resultTitle(
   column: string,
   rows: readonly { readonly label: string; readonly value: MaybeNumber }[],
+  format: (value: number) => string,
 ): string {
   const known = rows.flatMap(({ label, value }) =>
     typeof value === "number" && Number.isFinite(value) ? [{ label, value }] : [],
@@ -274,7 +275,5 @@ export function resultTitle(
   const bottom = known.reduce((one, other) => (other.value < one.value ? other : one));
   if (top.value === bottom.value) return `${column} is the same for all ${inWords(known.length)}`;
   const chosen = first.value === bottom.value ? bottom : top;
-  return `${chosen.label} has the ${chosen === bottom ? "lowest" : "highest"} ${column}: ${number.format(chosen.value)}`;
+  return `${chosen.label} has the ${chosen === bottom ? "lowest" : "highest"} ${column}: ${format(chosen.value)}`;
 }
-
-const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });

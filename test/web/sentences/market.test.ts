@@ -199,7 +199,7 @@ test("a map and a query's result are titled by their answer", () => {
   const rows = (...values: readonly (number | null)[]) =>
     values.map((value, index) => ({ label: `Car ${index + 1}`, value }));
   assertSaid(
-    (given: ReturnType<typeof rows>) => resultTitle("days_listed", given),
+    (given: ReturnType<typeof rows>) => resultTitle("days_listed", given, (value) => value.toLocaleString("en-US")),
     [
       [rows(17.5, 21, 32), "Car 1 has the lowest days_listed: 17.5"],
       [rows(32, 21, 17.5), "Car 1 has the highest days_listed: 32"],
