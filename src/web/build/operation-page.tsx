@@ -105,6 +105,8 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
 /** What the document says of an operation besides its parameters. */
 const OperationReference = ({ docs }: Pick<OperationPageProps, "docs">): JSX.Element => {
   const { method, path, deprecated, scope } = docs.operation;
+  const [plain, ...others] = docs.prices;
+  const variants = others.map((micros, index) => `${usd(micros)} ${variantWords[index]}`);
   return (
     <>
       <section aria-labelledby="about">
@@ -117,9 +119,10 @@ const OperationReference = ({ docs }: Pick<OperationPageProps, "docs">): JSX.Ele
               <code key="request">{`${method.toUpperCase()} ${path}${deprecated ? ", deprecated" : ""}`}</code>,
             ],
             ["Scope of the key", scope === undefined ? "none, and no key" : <code>{scope}</code>],
-            ["Price", <Prices key="price" docs={docs} />],
+            ["Price", plain === undefined ? "free" : <b key="price">{usd(plain)}</b>],
           ]}
         />
+        {variants.length === 0 ? null : <p class="small">Other prices: {variants.join(", ")}.</p>}
       </section>
       {docs.sql === "" ? null : (
         <CodeBox
@@ -145,22 +148,7 @@ const OperationReference = ({ docs }: Pick<OperationPageProps, "docs">): JSX.Ele
 };
 
 /** When a request has a price, by its variant. */
-const variantWords = ["", "historical", "with dealer_id", "with dealer_id and historical", "with include"];
-
-/** The prices of a request: the usual one, and the different ones of its variants. */
-const Prices = ({ docs: { prices, unit } }: Pick<OperationPageProps, "docs">): JSX.Element => {
-  const [plain, ...others] = prices;
-  if (plain === undefined) return <>free</>;
-  const different = others.map((micros, index) => [micros, variantWords[index + 1]] as const);
-  return (
-    <>
-      <b>{usd(plain)}</b> {unit === "" ? "a request" : unit}
-      {different
-        .filter(([micros], index) => prices.indexOf(micros) === index + 1)
-        .map(([micros, words]) => `, ${usd(micros)} ${words}`)}
-    </>
-  );
-};
+const variantWords = ["historical", "with dealer_id", "with dealer_id and historical", "with include"];
 
 /** The answers that are no errors, each with its fields and its formats. */
 const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (

@@ -23,7 +23,7 @@ const path = "/operate/service";
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
-  async ({ visitor }) => {
+  async ({ visitor, query }) => {
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
@@ -55,7 +55,7 @@ export const servicePage =
           <Sources fetch={services.freshness.lastFetch} />
           <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
-          <Values accuracy={accuracy} />
+          <Values accuracy={accuracy} isWhole={!query.has("values")} />
         </>
       ),
     });
@@ -191,12 +191,19 @@ function groupOf({ step, band, price_band }: Row): string {
 }
 
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy }: { readonly accuracy: readonly Row[] }): JSX.Element => (
+const Values = ({
+  accuracy,
+  isWhole,
+}: {
+  readonly accuracy: readonly Row[];
+  readonly isWhole: boolean;
+}): JSX.Element => (
   <TableSheet
     id="values"
     title="Accuracy of values"
     of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    rows={accuracy}
+    tools={isWhole ? <a href={`${path}?values#values`}>By age, price, model and trim</a> : undefined}
+    rows={isWhole ? accuracy.filter((one) => groupOf(one) === "all") : accuracy}
     columns={[
       {
         title: "Cars",

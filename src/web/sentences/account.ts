@@ -51,6 +51,8 @@ const askForCredit =
 export function accountVerdict(funds: AccountFunds): Judgement {
   const { state, balanceMicros, creditedMicros, searchMicros, capMicros, spentMicros } = funds;
   if (state === "suspended") return suspended;
+  if (state === "exhausted" && creditedMicros === 0)
+    return judgement(["You have no credit yet."], [`Searches are refused until then. ${askForCredit}`]);
   if (state === "exhausted")
     return judgement(
       ["Your credit is used up."],

@@ -90,14 +90,15 @@ export interface DayReport {
 export function dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }: DayReport): Judgement {
   const rows = cars + refused;
   const lost = `${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`;
-  const looks = attention(`${things(broken, "file")} looked broken`);
   return judgement(
     joined([
       `${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`,
       rows === 0 ? undefined : clause`${refused === 0 ? neutral("No row was refused") : attention(lost)}.`,
     ]),
     joined([
-      broken === 0 ? undefined : clause`${looks}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`,
+      broken === 0
+        ? undefined
+        : `${things(broken, "file")} looked broken: ${agreeing(broken, "its", "their")} old cars stayed.`,
       rows === 0 ? undefined : "A value that no rule accepts becomes unknown; its row stays.",
     ]),
     [

@@ -57,6 +57,11 @@ test("an account begins with what is left, in searches", () => {
       "<$0.41> this month",
     ],
     [
+      { ...funds, state: "exhausted", balanceMicros: 0, creditedMicros: 0 },
+      "You have no credit yet.",
+      `Searches are refused until then. ${ask}`,
+    ],
+    [
       { ...funds, capMicros: 410_000 },
       "[attention:Your monthly limit is reached.]",
       "<$0.41> spent in November of a <limit of $0.41 a month>. Requests beyond it are refused, not charged. Raise it, or wait for the next month (UTC).",

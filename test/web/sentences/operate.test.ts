@@ -260,7 +260,7 @@ test("a day's report says what came and what was refused, and the log how much w
     [
       report,
       "516 files came on Nov 18. [attention:37 of 9,882 rows were refused].",
-      `[attention:3 files looked broken]: their old cars stayed. ${unknown}`,
+      `3 files looked broken: their old cars stayed. ${unknown}`,
       "9,845 cars read",
       ...facts,
     ],
