@@ -122,7 +122,7 @@ function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly b
     return notice({
       ...judgement,
       ways: [
-        ["#charges", "See what it was spent on"],
+        ...(funds.creditedMicros === 0 ? [] : [["#charges", "See what it was spent on"] as const]),
         ["/docs", "Read the docs"],
       ],
     });

@@ -27,6 +27,7 @@ export const servicePage =
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
+    const { reasons } = services.readiness().report;
     const [reviews, versions, accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
       versionsIn(services.exports.lake),
@@ -46,11 +47,7 @@ export const servicePage =
       },
       children: (
         <>
-          {services.readiness().report.reasons.map((reason) => (
-            <Note key={reason} isAlert>
-              {reason}
-            </Note>
-          ))}
+          {reasons.length === 0 ? null : <Note isAlert>{capital(reasons.join("; "))}.</Note>}
           <Freshness services={services} versions={versions.length} />
           <Sources fetch={services.freshness.lastFetch} />
           <Requests services={services} />
