@@ -94,7 +94,7 @@ export interface Declaration {
   /** The summary of the command. */
   readonly summary: string;
   readonly fields: ChangeFields;
-  readonly form: ChangeForm | undefined;
+  readonly form: ChangeForm;
 }
 
 interface OfAccount {
@@ -106,7 +106,7 @@ const declare = <const F extends ChangeFields, Output extends ChangeOutcome>(
   summary: string,
   fields: F,
   apply: Change<Partial<OfAccount> & FieldValues<F>, Output>["apply"],
-  form?: ChangeForm,
+  form: ChangeForm = {},
 ) => ({
   summary,
   fields,
@@ -147,21 +147,16 @@ const shared = {
 } as const satisfies ChangeFields;
 
 const decision = (outcome: "approved" | "declined", summary: string) =>
-  declare(
-    summary,
-    { accountId: shared.account },
-    async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
-      const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
-      const tier = outcome === "approved" ? to : from;
-      return {
-        accountId,
-        details: `from tier ${from} to tier ${to}`,
-        line: `${accountId} is now in tier ${tier}`,
-        json: { account_id: accountId, outcome, tier },
-      };
-    },
-    {},
-  );
+  declare(summary, { accountId: shared.account }, async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
+    const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
+    const tier = outcome === "approved" ? to : from;
+    return {
+      accountId,
+      details: `from tier ${from} to tier ${to}`,
+      line: `${accountId} is now in tier ${tier}`,
+      json: { account_id: accountId, outcome, tier },
+    };
+  });
 
 // biome-ignore format: a table is read by its columns
 export const changes = {
@@ -325,7 +320,6 @@ export const changes = {
       await confirmCredit(database, creditId, atMs);
       return { ...credit, line: `${creditId} is confirmed`, json: { credit_id: creditId, confirmed: true } };
     },
-    {},
   ),
   "credits adjust": declare(
     "adjust the balance of an account by a positive or negative amount",

@@ -161,10 +161,10 @@ const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null 
   );
 };
 
-/** The changes with a form, by the last part of its path, such as `accounts-cap`. */
+/** The changes of an account, by the last part of the path of their form, such as `accounts-cap`; without what creates something. */
 export const formChanges: ReadonlyMap<string, Declaration & { readonly name: OperatorChangeName }> = new Map(
   Object.entries(changes).flatMap(([name, change]) =>
-    "form" in change && change.form !== undefined
+    "form" in change && !name.endsWith(" create")
       ? // The name of a change that is declared with a form.
         [[name.replace(" ", "-"), { ...change, name: name as OperatorChangeName }] as const]
       : [],
@@ -183,9 +183,9 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
     <div class="changes">
       {[...formChanges].map(([path, { fields, form }]) => {
         const action = `/operate/accounts/${account.accountId}`;
-        if (form?.ending?.isNow?.(account))
+        if (form.ending?.isNow?.(account))
           return <ChangeEnding key={path} path={path} action={action} visitor={visitor} />;
-        return form?.buttons === undefined ? null : (
+        return form.buttons === undefined ? null : (
           <Form key={path} visitor={visitor} action={`${action}/${path}`} class="line">
             {Object.entries(fields).map(([name, field]) => (
               <Input key={name} name={name} field={field} account={account} />
@@ -213,7 +213,7 @@ interface ChangeEndingProps {
 
 /** Asks before a change ends something. */
 const ChangeEnding = ({ path, value, action, visitor }: ChangeEndingProps): JSX.Element | null => {
-  const ending = formChanges.get(path)?.form?.ending;
+  const ending = formChanges.get(path)?.form.ending;
   if (ending === undefined) return null;
   const hidden = { [ending.field]: value ?? ending.value ?? "" };
   return (
