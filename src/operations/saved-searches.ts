@@ -63,7 +63,7 @@ export async function changeSearch(
 }
 
 /** Returns a search of an account. Refuses any other with `not_found`. */
-export async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
+async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
   const search = await administration.call("findSearch", { searchId: id });
   if (search?.accountId !== accountId) throw refuse("not_found", { what: "saved search", id });
   return search;

@@ -10,41 +10,8 @@ import { createOnce } from "../base/concurrency.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import { serviceJob } from "../db/job.ts";
-import {
-  compareVersions,
-  filesOf,
-  type Manifest,
-  manifestPath,
-  publishedAtMs,
-  readManifest,
-  versionPattern,
-  versionsIn,
-} from "../lake/manifest.ts";
+import { compareVersions, type Manifest, manifestPath, versionPattern, versionsIn } from "../lake/manifest.ts";
 import type { LakeVersion } from "./lake-version.ts";
-
-export interface KeptVersion {
-  readonly version: string;
-  /** When its manifest was written, as Unix time in milliseconds. */
-  readonly publishedAtMs: number;
-  readonly files: number;
-  /** The size of its files, most of which other versions share. */
-  readonly bytes: number;
-}
-
-/** Returns the newest kept versions of a lake, the newest first, and how many are kept. */
-export async function keptVersions(lake: string, limit: number): Promise<readonly [readonly KeptVersion[], number]> {
-  const names = [...(await versionsIn(lake))].sort(compareVersions).reverse();
-  const described = names.slice(0, limit).map(async (version) => {
-    const files = filesOf(await readManifest(lake, version));
-    return {
-      version,
-      publishedAtMs: await publishedAtMs(lake, version),
-      files: files.length,
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    };
-  });
-  return [await Promise.all(described), names.length];
-}
 
 /** Returns the size of the disk of a lake, and what of it is free. */
 export async function diskOf(lake: string): Promise<{ readonly bytes: number; readonly freeBytes: number }> {

@@ -3,9 +3,9 @@ import type Router from "@koa/router";
 import type Koa from "koa";
 import { createRouter, type RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { accountRedirects, addAccountRoutes } from "./account/account-routes.ts";
+import { addAccountRoutes } from "./account/account-routes.ts";
 import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
-import { signInPage } from "./account/sign-in/sign-in-page.tsx";
+import { signInPage } from "./account/sign-in/sign-in-pages.tsx";
 import { addBuildRoutes } from "./build/build-routes.tsx";
 import { carPage } from "./car/car-page.tsx";
 import { dealersPage } from "./lot/dealers-page.tsx";
@@ -42,21 +42,36 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(router.routes());
 }
 
-/** The addresses of former pages, and where they lead. */
+/** The addresses of former pages, and where they lead, with the same parameters. */
 const redirects: readonly (readonly [from: string, to: string])[] = [
   ["/compare", "/shop?view=table"],
   ["/value", "/docs/findComparables"],
   ["/export", "/shop?view=table"],
   ["/values/:facet", "/shop"],
   ["/docs/search", "/find"],
-  ...accountRedirects,
+  ["/dashboard", "/account"],
+  ["/dashboard/keys", "/account#keys"],
+  ["/dashboard/agents", "/account#keys"],
+  ["/dashboard/ledger", "/account#charges"],
+  ["/dashboard/ledger.csv", "/account/charges.csv"],
+  ["/dashboard/limits", "/account#tier"],
+  ["/dashboard/searches", "/account#save"],
+  ["/dashboard/settings", "/account#password"],
+  ["/operator", "/operate"],
+  ["/operator/sources", "/operate/service"],
+  ["/operator/audit", "/operate/log"],
+  ["/operator/ingest/:day", "/operate/days/:day"],
+  ["/operator/ingest/:day/quality", "/operate/days/:day"],
+  ["/operator/:page", "/operate/:page"],
+  ["/operator/:page/:id", "/operate/:page/:id"],
 ];
 
-/** Adds the addresses of former pages to a router: they lead to the new ones with their parameters. */
+/** Adds the addresses of former pages to a router. */
 function addRedirects(router: Router<RequestState>): void {
   for (const [from, to] of redirects)
     router.get(from, (context) => {
-      const target = new URL(to, "http://service");
+      const path = to.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(context.params[name] ?? ""));
+      const target = new URL(path, "http://service");
       for (const [name, value] of new URLSearchParams(context.querystring)) target.searchParams.append(name, value);
       context.status = 301;
       context.redirect(`${target.pathname}${target.search}${target.hash}`);

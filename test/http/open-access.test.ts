@@ -104,7 +104,6 @@ test("operations, pages and agents need no key, and no response speaks of money 
     "/operate/revenue",
     "/operate/revenue.csv",
     "/account/charges.csv",
-    "/account/keys/x/revoke",
     "/sign-in",
   ])
     assert.equal((await send(path)).status, 404, path);

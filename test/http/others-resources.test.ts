@@ -32,9 +32,13 @@ const routes = [
   ),
 ].filter((route) => route.includes("/:") && !route.startsWith("HEAD "));
 
-/** What everybody may read: vehicles, dealers, and the values and days of the market. Any account can choose any dealer as its lot. */
+/**
+ * What everybody may read: vehicles, dealers, the values and days of the market, and where former addresses lead. Any account can choose any dealer as
+ * its lot.
+ */
 const isPublic = (route: string): boolean =>
   route === "POST /dealers/:dealer_id" ||
+  route.startsWith("GET /operator/") ||
   /^GET \/(v1\/)?(listings|vins|dealers|values)\/:(listing_id|vin|dealer_id|facet)(\/(comparables|evidence|dealer-fit|fit|listings))?$/.test(
     route,
   );
@@ -80,13 +84,11 @@ const resources: Readonly<Record<string, string>> = {
   "DELETE /v1/searches/:search_id": saved.search_id,
   "POST /v1/searches/:search_id/resume": saved.search_id,
   "POST /v1/searches/:search_id/rotate": saved.search_id,
-  "GET /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/delete": saved.search_id,
   "POST /account/searches/:searchId/rotate": saved.search_id,
   "POST /account/searches/:searchId/resume": saved.search_id,
   // The address of a feed is its key: that of one search opens no other.
   "GET /feeds/:feed": `${saved.search_id}.${signature}`,
-  "GET /account/keys/:keyId/revoke": owner.keyId,
   "POST /account/keys/:keyId/revoke": owner.keyId,
   "GET /oauth/consent/:id": consentId,
   "POST /oauth/consent/:id": consentId,

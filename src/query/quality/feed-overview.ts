@@ -91,6 +91,7 @@ export interface FeedDetails {
   readonly name: string;
   readonly day: string;
   readonly verdict: string;
+  readonly isHeld: boolean;
   readonly vins: number | null;
   readonly usualVins: number | null;
   readonly minVins: number | null;
@@ -127,6 +128,7 @@ export async function feedDetails(version: LakeVersion, dealer: string, day: str
     name: dealers.nameOf(dealer) ?? dealer,
     day,
     verdict: verdicts[String(row.verdict)] ?? "",
+    isHeld: row.verdict === "collapsed",
     vins: numberOrNull(row.vins),
     usualVins: numberOrNull(row.usual_vins),
     minVins: numberOrNull(row.min_vins),

@@ -21,7 +21,6 @@ const windowDays = 14;
 export const warnedRowsMin = 3;
 
 export const qualityStatuses = ["hold", "warn", "ok"] as const;
-export type QualityStatus = (typeof qualityStatuses)[number];
 
 /** The columns of a report, in order. */
 export const qualityColumns = [
@@ -39,7 +38,7 @@ export const qualityColumns = [
 interface QualityRequest {
   readonly day: string;
   /** The mildest status that is wanted. */
-  readonly status: QualityStatus;
+  readonly status: (typeof qualityStatuses)[number];
   readonly dealer?: string | undefined;
 }
 

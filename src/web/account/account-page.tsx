@@ -80,7 +80,6 @@ async function pageOfAccount(
     searchMicros: prices.listing_search,
     today,
     keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
-    hrefs: { charges: "#charges", limit: "#cap", keys: "#keys" },
   });
   return {
     title: "Account",
@@ -95,6 +94,7 @@ async function pageOfAccount(
           <KeysSheet
             keys={keys}
             today={today}
+            visitor={visitor}
             end={
               <Button href="#new-key" isSmall>
                 New key
@@ -122,7 +122,7 @@ function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly b
     return notice({
       ...judgement,
       ways: [
-        ["#charges", "See what it was spent on"],
+        ...(funds.creditedMicros === 0 ? [] : [["#charges", "See what it was spent on"] as const]),
         ["/docs", "Read the docs"],
       ],
     });

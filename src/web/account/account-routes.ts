@@ -8,39 +8,20 @@ import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { ownAccountPage } from "./account-page.tsx";
 import { chargesCsv } from "./charges.tsx";
-import { createVisitorKey, endKey, keyEndingPage } from "./keys.tsx";
+import { createVisitorKey, endKey } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
 import { changeVisitorPassword } from "./password.tsx";
-import {
-  deleteVisitorSearch,
-  deletionPage,
-  replaceVisitorSecret,
-  resumeVisitorSearch,
-  saveVisitorSearch,
-} from "./saved.tsx";
+import { deleteVisitorSearch, replaceVisitorSecret, resumeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
 import { searchFeed } from "./search-feed.ts";
 import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
-import { signInPage } from "./sign-in/sign-in-page.tsx";
+import { signInPage } from "./sign-in/sign-in-pages.tsx";
 import { addSignInRoutes } from "./sign-in/sign-in-routes.ts";
-
-/** The addresses that the pages of an account had, and where they lead. */
-export const accountRedirects: readonly (readonly [from: string, to: string])[] = [
-  ["/dashboard", "/account"],
-  ["/dashboard/keys", "/account#keys"],
-  ["/dashboard/agents", "/account#keys"],
-  ["/dashboard/ledger", "/account#charges"],
-  ["/dashboard/ledger.csv", "/account/charges.csv"],
-  ["/dashboard/limits", "/account#tier"],
-  ["/dashboard/searches", "/account#save"],
-  ["/dashboard/settings", "/account#password"],
-];
 
 /** Adds the pages and forms of an account to a router; of open access, those of saved searches. */
 export function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
   router.get("/account", page(ownAccountPage(services)));
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.get("/account/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
   router.post("/account/searches/:searchId/rotate", visitorForm(services, replaceVisitorSecret(services)));
   router.post("/account/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
@@ -49,7 +30,6 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   addSignInRoutes(router, services);
   router.post("/account/cap", visitorForm(services, setCap(services)));
   router.post("/account/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/account/keys/:keyId/revoke", page(keyEndingPage(services)));
   router.post("/account/keys/:keyId/revoke", visitorForm(services, endKey(services)));
   router.get("/account/charges.csv", csvDownload(services, chargesCsv(services)));
   router.post("/account/password", visitorForm(services, changeVisitorPassword(services)));

@@ -7,11 +7,11 @@ import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import type { SheetProps } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
-import { beforeIn, CursorPages } from "./cursor-pages.tsx";
+import { cursorPage } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
 /** Credits that are summed; older ones are left out. */
@@ -56,7 +56,7 @@ const extentOf = ({ usageClass, units }: LedgerEntry): string | null => {
   return usageClass.startsWith("listing_export") ? `up to ${count(units * exportUnitRows)} rows` : null;
 };
 
-interface EntryTableProps {
+interface EntrySheetProps extends SheetProps {
   readonly entries: readonly LedgerEntry[];
   readonly keys: readonly UsedKey[];
   /** Times of another year have their year. */
@@ -65,10 +65,11 @@ interface EntryTableProps {
 
 const nameOf = (key: UsedKey): string => (key.isWeb ? "these pages" : key.name || key.keyId);
 
-export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Element => {
+export const EntrySheet = ({ entries, keys, today, ...sheet }: EntrySheetProps): JSX.Element => {
   const names = new Map(keys.map((key) => [key.keyId, nameOf(key)]));
   return (
-    <DataTable
+    <TableSheet
+      {...sheet}
       label="Charges"
       columns={[
         { title: "When, UTC", cell: ({ atMs }) => shortTime(atMs, today) },
@@ -107,19 +108,26 @@ export async function chargesSheet(
   keys: readonly UsedKey[],
   query: URLSearchParams,
 ): Promise<JSX.Element> {
-  const before = beforeIn(query);
-  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
-  const entries = found.slice(0, pageEntries);
-  const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
+  const page = {
+    path: "/account",
+    id: "charges",
+    query,
+    rowsMax: pageEntries,
+    numberOf: ({ entry }: LedgerEntry) => entry,
+  };
+  const { rows, links } = await cursorPage(page, (part) =>
+    administration.call("listEntryPage", { accountId, ...part }),
+  );
   return (
-    <Sheet
+    <EntrySheet
       id="charges"
       title="Every charge"
       end={<a href="/account/charges.csv">CSV</a>}
-      tools={<CursorPages path="/account" id="charges" before={before} last={last} />}
-    >
-      <EntryTable entries={entries} keys={keys} today={dayOf(administration.nowMs)} />
-    </Sheet>
+      tools={links}
+      entries={rows}
+      keys={keys}
+      today={dayOf(administration.nowMs)}
+    />
   );
 }
 

@@ -1,26 +1,32 @@
 /** Pages of rows that are numbered, newest first. */
 import type { JSX } from "preact";
 
-/** Returns the number below which the page of an address begins; null for the newest page. */
-export function beforeIn(query: URLSearchParams): number | null {
-  const text = query.get("before") ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : null;
-}
-
-interface CursorPagesProps {
+interface CursorPage<Row> {
   readonly path: string;
   /** Where the rows begin on the page. */
   readonly id: string;
-  readonly before: number | null;
-  /** The last number of this page if older rows follow. */
-  readonly last: number | undefined;
+  /** The address of the page, which says where its rows begin. */
+  readonly query: URLSearchParams;
+  readonly rowsMax: number;
+  readonly numberOf: (row: Row) => number;
 }
 
-/** Links to the newest and the older rows; nothing on the only page. */
-export const CursorPages = ({ path, id, before, last }: CursorPagesProps): JSX.Element | null =>
-  before === null && last === undefined ? null : (
-    <nav class="line" aria-label={`Pages of ${id}`}>
-      {before === null ? null : <a href={`${path}#${id}`}>Newest</a>}
-      {last === undefined ? null : <a href={`${path}?before=${last}#${id}`}>Older</a>}
-    </nav>
-  );
+/** Reads a page of rows below a number, null for the newest. Returns them with links to the newest and older ones, null on the only page. */
+export async function cursorPage<Row>(
+  { path, id, query, rowsMax, numberOf }: CursorPage<Row>,
+  read: (page: { readonly before: number | null; readonly limit: number }) => Promise<readonly Row[]>,
+) {
+  const text = query.get("before") ?? "";
+  const before = /^\d{1,15}$/.test(text) ? Number(text) : null;
+  const found = await read({ before, limit: rowsMax + 1 });
+  const rows = found.slice(0, rowsMax);
+  const last = found.length > rowsMax ? rows.at(-1) : undefined;
+  const links: JSX.Element | null =
+    before === null && last === undefined ? null : (
+      <nav class="line" aria-label={`Pages of ${id}`}>
+        {before === null ? null : <a href={`${path}#${id}`}>Newest</a>}
+        {last === undefined ? null : <a href={`${path}?before=${numberOf(last)}#${id}`}>Older</a>}
+      </nav>
+    );
+  return { rows, isNewest: before === null, links };
+}

@@ -19,47 +19,45 @@ import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { count, shortTime } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
+import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { askingPage } from "./asking-page.tsx";
 
 const path = "/account/keys";
 
 interface KeysSheetProps {
   readonly keys: readonly UsedKey[];
   readonly today: string;
-  /** Returns the address that ends a key. */
-  readonly endOf?: (key: UsedKey) => string;
+  readonly visitor: Visitor;
+  /** Returns the form that ends a key. */
+  readonly ending?: (key: UsedKey) => { readonly action: string; readonly hidden?: Readonly<Record<string, string>> };
   /** What stands at the right of the title, and below the keys. */
   readonly end?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
 /** The keys of an account, newest first; the revoked ones unfold. */
-export const KeysSheet = ({ keys, today, endOf, end, children }: KeysSheetProps): JSX.Element => {
+export const KeysSheet = ({ keys, end, children, ...shown }: KeysSheetProps): JSX.Element => {
   const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
   const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
   return (
     <Sheet id="keys" title="Keys" end={end}>
-      <KeyTable label="Keys" keys={active} today={today} endOf={endOf} />
+      <KeyTable label="Keys" keys={active} {...shown} />
       {children}
       {revoked.length === 0 ? null : (
         <details class="more">
           <summary>{count(revoked.length)} revoked</summary>
-          <KeyTable label="Revoked keys" keys={revoked} today={today} />
+          <KeyTable label="Revoked keys" keys={revoked} {...shown} />
         </details>
       )}
     </Sheet>
   );
 };
 
-type KeyTableProps = Pick<KeysSheetProps, "keys" | "today"> & {
-  readonly label: string;
-  readonly endOf?: KeysSheetProps["endOf"] | undefined;
-};
+const ownEnding = ({ keyId }: UsedKey) => ({ action: `${path}/${keyId}/revoke` });
 
-const KeyTable = ({ label, keys, today, endOf = ({ keyId }) => `${path}/${keyId}/revoke` }: KeyTableProps) => (
+type KeyTableProps = Omit<KeysSheetProps, "end" | "children"> & { readonly label: string };
+
+const KeyTable = ({ label, keys, today, visitor, ending = ownEnding }: KeyTableProps): JSX.Element => (
   <DataTable
     label={label}
     columns={[
@@ -93,7 +91,7 @@ const KeyTable = ({ label, keys, today, endOf = ({ keyId }) => `${path}/${keyId}
           key.revokedAtMs !== null ? (
             <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>
           ) : key.isWeb ? null : (
-            <a href={endOf(key)}>{endingOf(key).link}</a>
+            <KeyEnding of={key} visitor={visitor} {...ending(key)} />
           ),
       },
     ]}
@@ -193,49 +191,27 @@ export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Eleme
   );
 };
 
-/** How a key is ended: that of an agent is disconnected. */
-const endingOf = ({ clientId }: UsedKey) =>
-  clientId === null
-    ? {
-        link: "Revoke",
-        title: "Revoke a key",
-        button: "Revoke the key",
-        effect: "stops working within a second, and for good.",
-        changed: "revoked",
-      }
-    : {
-        link: "Disconnect",
-        title: "Disconnect an agent",
-        button: "Disconnect the agent",
-        effect: "can no longer use this account within a second. To connect it again, start its sign-in again.",
-        changed: "disconnected",
-      };
+type KeyEndingProps = Omit<Parameters<typeof Ending>[0], "title" | "children"> & { readonly of: UsedKey };
 
-/** Asks for the confirmation that a key is to be ended. */
-export const keyEndingPage =
-  (services: SiteServices): PageHandler =>
-  async ({ visitor, params: { keyId = "" } }) => {
-    const key = await keyOf(services, visitor.identity.key.accountId, keyId);
-    const { title, button, effect } = endingOf(key);
-    if (key.revokedAtMs !== null) throw refuse("not_found", { what: "active key", id: keyId });
-    const used = key.lastUsedAtMs === null ? "never used" : `last used ${shortTime(key.lastUsedAtMs, "")} UTC`;
-    return askingPage(
-      title,
-      { visitor, action: `${path}/${keyId}/revoke`, button, keepPath: "/account#keys" },
-      <>
-        {key.name === "" ? "" : `“${key.name}”, `}
-        <code>{keyId}</code>, {used}, {effect}
-      </>,
-    );
-  };
+/** Asks before a key is ended: that of an agent is disconnected. */
+const KeyEnding = ({ of: { clientId }, ...form }: KeyEndingProps): JSX.Element =>
+  clientId === null ? (
+    <Ending {...form} title="Revoke" button="Revoke the key">
+      It stops working within a second, and for good.
+    </Ending>
+  ) : (
+    <Ending {...form} title="Disconnect" button="Disconnect the agent">
+      It can no longer use this account within a second. To connect it again, start its sign-in again.
+    </Ending>
+  );
 
 export const endKey =
   (services: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
     const { accountId } = visitor.identity.key;
-    const { changed } = endingOf(await keyOf(services, accountId, keyId));
+    const { clientId } = await keyOf(services, accountId, keyId);
     await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
-    return { location: `/account?changed=${changed}` };
+    return { location: `/account?changed=${clientId === null ? "revoked" : "disconnected"}` };
   };
 
 /** Returns a key of an account. Refuses any other, and those of the pages, with `not_found`. */

@@ -7,7 +7,7 @@ import { Field } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { startBrowserSession, type Visitor } from "../shell/visitor.ts";
-import { NewPasswordFields } from "./sign-in/invitation-page.tsx";
+import { NewPasswordFields } from "./sign-in/sign-in-pages.tsx";
 
 interface PasswordProps {
   readonly visitor: Visitor;

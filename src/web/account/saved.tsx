@@ -6,7 +6,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
-import { changeSearch, requireSaved, saveSearch, servedSearch } from "../../operations/saved-searches.ts";
+import { changeSearch, saveSearch, servedSearch } from "../../operations/saved-searches.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
@@ -15,13 +15,12 @@ import { savedTitle } from "../sentences/account.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, shortTime } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
-import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import { serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { spokenSearch } from "../shop/filter-words.ts";
-import { askingPage } from "./asking-page.tsx";
 
 const path = "/account/searches";
 
@@ -82,10 +81,9 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
         <span class="mute">{` Last attempt ${shortTime(search.lastAtMs, "")} UTC: ${search.lastOutcome}.`}</span>
       )}
       {stopped === null ? null : <p role="alert">Stopped. {stopped}</p>}
-      <p class="line">
+      <div class="line">
         <a href={`/shop${query === "" ? "" : `?${query}`}`}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
-        <a href={`${path}/${searchId}/delete`}>Delete</a>
         {url === null ? null : (
           <Form visitor={visitor} action={`${path}/${searchId}/rotate`}>
             <Button isSmall>Replace the secret</Button>
@@ -96,7 +94,10 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
             <Button isSmall>Try now</Button>
           </Form>
         ) : null}
-      </p>
+        <Ending visitor={visitor} action={`${path}/${searchId}/delete`} title="Delete" button="Delete the search">
+          Its messages and its feed end for good.
+        </Ending>
+      </div>
     </li>
   );
 };
@@ -105,7 +106,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
 const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): JSX.Element => {
   const filters = query.get("query");
   return (
-    <Form visitor={visitor} action={path} class="form">
+    <Form visitor={visitor} action={path} class="form" hidden={filters === null ? {} : { query: filters }}>
       <h3>Save a search</h3>
       {filters === null ? (
         <Field
@@ -116,10 +117,7 @@ const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): J
           hint="In your own words: the page that follows says what was understood."
         />
       ) : (
-        <>
-          <p>{searchWordsOf(filters)}.</p>
-          <input type="hidden" name="query" value={filters} />
-        </>
+        <p>{searchWordsOf(filters)}.</p>
       )}
       <Field
         label="Name"
@@ -219,18 +217,6 @@ async function understood(requests: PageRequests, words: string) {
     throw new UserError(`Nothing of “${words}” is understood: expected words such as "used AWD SUV under 25k".`);
   return { query: queryString(data.filters), unread: data.unmatched.map(({ text }) => text) };
 }
-
-/** Asks for the confirmation that a search is to be deleted. */
-export const deletionPage =
-  ({ accounts }: SiteServices): PageHandler =>
-  async ({ visitor, params: { searchId = "" } }) => {
-    const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
-    return askingPage(
-      "Delete a saved search",
-      { visitor, action: `${path}/${searchId}/delete`, button: "Delete the search", keepPath: "/account#saved" },
-      `“${name}”, its messages and its feed end for good.`,
-    );
-  };
 
 /** Returns the handler of a form about a saved search, whose page then says what has changed. */
 const changingSearch =

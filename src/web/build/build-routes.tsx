@@ -10,7 +10,7 @@ import { serveContent } from "../../http/responses/headers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { signInPage } from "../account/sign-in/sign-in-page.tsx";
+import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { visitorForm } from "../shell/forms.tsx";
 import { requirePlainText, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";

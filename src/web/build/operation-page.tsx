@@ -45,7 +45,7 @@ export function operationPage(props: OperationPageProps): PageContent {
       <>
         <div class="stack">
           <ParameterForm docs={docs} request={request} visitor={visitor} />
-          <OperationReference docs={docs} isOpen={props.isOpen} />
+          <OperationReference docs={docs} />
         </div>
         <div class="stack stick" id="code">
           <SampleBox
@@ -103,11 +103,10 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
 };
 
 /** What the document says of an operation besides its parameters. */
-const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
+const OperationReference = ({ docs }: Pick<OperationPageProps, "docs">): JSX.Element => {
   const { method, path, deprecated, scope } = docs.operation;
-  const others = docs.prices.flatMap((micros, variant) =>
-    docs.prices.indexOf(micros) === variant && variant > 0 ? [`${usd(micros)} ${variantWords[variant]}`] : [],
-  );
+  const [plain, ...others] = docs.prices;
+  const variants = others.map((micros, index) => `${usd(micros)} ${variantWords[index]}`);
   return (
     <>
       <section aria-labelledby="about">
@@ -120,16 +119,10 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
               <code key="request">{`${method.toUpperCase()} ${path}${deprecated ? ", deprecated" : ""}`}</code>,
             ],
             ["Scope of the key", scope === undefined ? "none, and no key" : <code>{scope}</code>],
-            ["Price", <Price key="price" docs={docs} isOpen={isOpen} />],
-            [
-              "Limit",
-              scope === undefined
-                ? "none"
-                : `${tierLimits[1].per10s} in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`,
-            ],
+            ["Price", plain === undefined ? "free" : <b key="price">{usd(plain)}</b>],
           ]}
         />
-        {others.length === 0 ? null : <p class="small">Other prices: {others.join(", ")}.</p>}
+        {variants.length === 0 ? null : <p class="small">Other prices: {variants.join(", ")}.</p>}
       </section>
       {docs.sql === "" ? null : (
         <CodeBox
@@ -155,18 +148,7 @@ const OperationReference = ({ docs, isOpen }: Pick<OperationPageProps, "docs" | 
 };
 
 /** When a request has a price, by its variant. */
-const variantWords = ["", "historical", "with dealer_id", "with dealer_id and historical", "with include"];
-
-const Price = ({ docs: { prices, unit }, isOpen }: Pick<OperationPageProps, "docs" | "isOpen">): JSX.Element => {
-  const [plain] = prices;
-  if (plain === undefined) return <>free</>;
-  return (
-    <>
-      {isOpen ? "nothing on this service, which has no accounts; else " : null}
-      <b>{usd(plain)}</b> {unit === "" ? "a request" : unit}
-    </>
-  );
-};
+const variantWords = ["historical", "with dealer_id", "with dealer_id and historical", "with include"];
 
 /** The answers that are no errors, each with its fields and its formats. */
 const Responses = ({ docs: { operation } }: Pick<OperationPageProps, "docs">): JSX.Element => (

@@ -1,5 +1,6 @@
 /** The parameters of an operation as a form: those that most requests have, then all others to unfold. */
 import type { JSX } from "preact";
+import { Area } from "../components/field.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
 import { Prose } from "./markdown.tsx";
@@ -189,12 +190,13 @@ const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
 /** The object that a request sends: its text, and its properties. */
 const BodyFields = ({ docs: { operation }, request }: Pick<ParameterFormProps, "docs" | "request">): JSX.Element => (
   <>
-    <label class="fld">
-      Body, JSON
-      <textarea class="in" name="body" rows={8} spellcheck={false}>
-        {typeof request.body === "string" ? request.body : JSON.stringify(request.body, null, 2)}
-      </textarea>
-    </label>
+    <Area
+      label="Body, JSON"
+      name="body"
+      rows={8}
+      spellcheck={false}
+      value={typeof request.body === "string" ? request.body : JSON.stringify(request.body, null, 2)}
+    />
     <div class="params">
       {Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => (
         <div class="param whole" key={name} id={`param-${name}`}>

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { usd } from "../shell/format.ts";
 import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, errorsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
@@ -38,13 +38,13 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
       )}
     </section>
     {operationGroups.map(({ title }) => (
-      <Sheet key={title} id={title.toLowerCase()} title={title}>
-        <DataTable
-          label={title}
-          columns={operationColumns}
-          rows={operationDocs.filter(({ tag }) => groupOfTag(tag) === title)}
-        />
-      </Sheet>
+      <TableSheet
+        key={title}
+        id={title.toLowerCase()}
+        title={title}
+        columns={operationColumns}
+        rows={operationDocs.filter(({ tag }) => groupOfTag(tag) === title)}
+      />
     ))}
   </div>
 );
@@ -77,24 +77,13 @@ export const ErrorsPage = (): JSX.Element => (
           <span class="num">{errors[code][0]}</span>{" "}
           <a href={`${errorsPath}#${code}`}>
             <code>{code}</code>
-          </a>
+          </a>{" "}
+          <small>{errors[code][1]}</small>
         </dt>
         <dd>
           {errorMessage(code)
             .split(/\{(\w+)\}/)
             .map((part, index) => (index % 2 === 0 ? part : <i key={part}>{part}</i>))}
-          <details class="more">
-            <summary>{`${errors[code][1]}: where it can happen`}</summary>
-            <ul class="cols">
-              {operationDocs
-                .filter((docs) => docs.errors.includes(code))
-                .map(({ path, title }) => (
-                  <li key={path}>
-                    <a href={path}>{title}</a>
-                  </li>
-                ))}
-            </ul>
-          </details>
         </dd>
       </div>
     ))}

@@ -80,7 +80,7 @@ export const AnswerBox = ({ docs, answer }: AnswerBoxProps): JSX.Element | null 
     if (example === undefined) return null;
     return <CodeBox title={<Status status={200}>an example</Status>} code={jsonText(example.value)} language="json" />;
   }
-  const { status, text, isJson, rows, micros, code, left } = answer;
+  const { status, text, isJson, rows, micros, code, isCut } = answer;
   const title = (
     <Status status={status}>
       {rows === undefined ? "" : `${amountOf(rows, nouns.get(docs.tag) ?? "row")} · `}
@@ -88,7 +88,7 @@ export const AnswerBox = ({ docs, answer }: AnswerBoxProps): JSX.Element | null 
       {code === undefined ? null : <a href={`/docs/errors#${code}`}>{code}</a>}
     </Status>
   );
-  const more = left === 0 ? "" : `\n… ${amountOf(left, "more byte")}, which programs get`;
+  const more = isCut ? "\n… and more, which programs get" : "";
   return <CodeBox title={title} code={`${text}${more}`} {...(isJson ? { language: "json" } : {})} />;
 };
 

@@ -189,8 +189,12 @@ const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
   file: (call) => `export = ${call}\nexport.save("listings.parquet")`,
 };
 
+/** Returns the key in code: the known one, else where the program reads it. */
+const keyIn = (sampled: Sampled, environment: string): string =>
+  needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '""';
+
 function python(sampled: Sampled): string {
-  const { docs, request, origin, key } = sampled;
+  const { docs, request, origin } = sampled;
   const { method, result, texts, named, itemsMax } = sampleCall(sampled);
   const items = [
     ...texts.map(written),
@@ -202,11 +206,7 @@ function python(sampled: Sampled): string {
     method === undefined
       ? `${enclosed(["client.get(", ")"], [written(requestPath(docs, request)), `{${query}}`], "    ")}.json()`
       : enclosed([`client.${pythonMethod(method)}(`, ")"], items, "    ");
-  const keyText = !needsKey(sampled)
-    ? '""'
-    : key.secret !== undefined
-      ? written(key.secret)
-      : `os.environ["${keyVariable}"]`;
+  const keyText = keyIn(sampled, `os.environ["${keyVariable}"]`);
   return `# In a checkout of Carquet, after npm ci: pip install ./clients/python. Elsewhere: the wheel of pip wheel --no-deps ./clients/python
 ${keyText.startsWith("os") ? "import os\n\n" : ""}from carquet_client import Client
 
@@ -225,7 +225,7 @@ const typescriptUses: Readonly<Record<ClientResult, (call: string) => string>> =
 };
 
 function typescript(sampled: Sampled): string {
-  const { docs, origin, key } = sampled;
+  const { docs, origin } = sampled;
   const { path, method: verb } = docs.operation;
   const { method, result, texts, named, itemsMax } = sampleCall(sampled);
   const pairs = named.map(([name, value]) => `${name}: ${written(value)}`);
@@ -236,11 +236,7 @@ function typescript(sampled: Sampled): string {
     method === undefined
       ? `carquet.http.${verb.toUpperCase()}(${[written(path), ...query.map((one) => `{ params: { query: ${one} } }`)].join(", ")})`
       : `carquet.${method}(${[...texts.map(written), ...query, ...bounds].join(", ")})`;
-  const keyText = !needsKey(sampled)
-    ? '""'
-    : key.secret !== undefined
-      ? written(key.secret)
-      : `process.env["${keyVariable}"] ?? ""`;
+  const keyText = keyIn(sampled, `process.env["${keyVariable}"] ?? ""`);
   return `// In a checkout of Carquet, after npm ci: npm pack ./clients/typescript. In your project: npm install <checkout>/carquet-client-*.tgz
 import { CarquetClient } from "carquet-client";
 

@@ -20,8 +20,8 @@ export interface SentAnswer {
   readonly micros: number | undefined;
   /** The code of an error. */
   readonly code: string | undefined;
-  /** The bytes of the answer that are not shown; unknown ones of a file are not counted. */
-  readonly left: number;
+  /** Whether the text is cut. */
+  readonly isCut: boolean;
 }
 
 /** The most bytes of an answer that are read, and the most that are shown. */
@@ -59,15 +59,14 @@ async function answerOf({ status, header, body }: InnerAnswer): Promise<SentAnsw
   const text = json === undefined ? content.toString("utf8") : JSON.stringify(json, null, 2);
   const data = isObject(json) ? json.data : undefined;
   const error = isObject(json) && isObject(json.error) ? json.error : {};
-  const bytes = Number(header("Content-Length")) || content.length;
   return {
     status,
-    text: isText ? text.slice(0, shownMax) : `${bytes} bytes of ${type}`,
+    text: isText ? text.slice(0, shownMax) : `${Number(header("Content-Length")) || content.length} bytes of ${type}`,
     isJson: json !== undefined,
     rows: Array.isArray(data) ? data.length : countIn(header("X-Total-Count")),
     micros: microsOf(header),
     code: typeof error.code === "string" ? error.code : undefined,
-    left: isText ? Math.max(0, text.length - shownMax, bytes - content.length) : 0,
+    isCut: isText && (text.length > shownMax || !isWhole),
   };
 }
 

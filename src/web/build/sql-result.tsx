@@ -59,12 +59,12 @@ export const SqlResultView = ({ result, form }: SqlResultViewProps): JSX.Element
   );
 };
 
-const numbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, useGrouping: "min2" as never });
+const numberFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, useGrouping: "min2" as never });
 
 /** Returns a number as its column means it: prices in dollars, `_pct` as a percentage. */
 function numberText(column: string, value: number): string {
   if (/(^|_)(price|msrp)$/.test(column)) return dollars(value);
-  return `${numbers.format(value)}${/(^|_)(pct|percent)$/.test(column) ? "\u00a0%" : ""}`;
+  return `${numberFormat.format(value)}${/(^|_)(pct|percent)$/.test(column) ? "\u00a0%" : ""}`;
 }
 
 const isNumberColumn = ({ rows }: SqlResult, column: string): boolean =>
@@ -88,7 +88,8 @@ function chartOf(result: SqlResult): ChartedResult | undefined {
   const { rows, columns } = result;
   const [label, other = ""] = columns.filter((column) => rows.every((row) => typeof row.get(column) === "string"));
   const values = columns.filter((column) => isNumberColumn(result, column));
-  const column = values.find((one) => one === result.column) ?? values.find((one) => isSorted(rows, one)) ?? values[0];
+  const column =
+    values.find((one) => one === result.column) ?? values.find((one) => orderBy(rows, one) !== undefined) ?? values[0];
   if (label === undefined || column === undefined || rows.length < chartRowsMin) return undefined;
   const points = rows.flatMap((row) => {
     const value = row.get(column);
@@ -108,17 +109,20 @@ const seriesOf = (points: ChartedResult["points"]): readonly string[] => [
   ...new Set(points.map(({ series }) => series)),
 ];
 
-/** Whether the rows are in the order of a column with different values. */
-function isSorted(rows: readonly ResultRow[], column: string): boolean {
+/** Returns the column if the rows ascend by it, with `-` before if they descend; undefined without an order, or different values. */
+function orderBy(rows: readonly ResultRow[], column: string): string | undefined {
   const values = rows.map((row) => Number(row.get(column)));
-  if (new Set(values).size < 2) return false;
+  if (new Set(values).size < 2) return undefined;
   const steps = values.slice(1).map((value, index) => value - (values[index] ?? 0));
-  return steps.every((step) => step >= 0) || steps.every((step) => step <= 0);
+  if (steps.every((step) => step >= 0)) return column;
+  return steps.every((step) => step <= 0) ? `-${column}` : undefined;
 }
 
 const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; readonly form: string }): JSX.Element => {
   const { label, column, others, points, isOverTime } = charted;
-  const title = isOverTime ? `${column} by ${label}` : resultTitle(column, points);
+  const title = isOverTime
+    ? `${column} by ${label}`
+    : resultTitle(column, points, (value) => numberText(column, value));
   const measure = (
     <>
       {column}, by {label}.
@@ -234,7 +238,9 @@ function barDrawing({ charted, label }: Parameters<typeof Bars>[0], look: string
 }
 
 const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
-  const { rows, columns, total, sort } = result;
+  const { rows, columns, total } = result;
+  const numbers = columns.filter((column) => isNumberColumn(result, column));
+  const sort = result.sort ?? numbers.map((column) => orderBy(rows, column)).find((order) => order !== undefined);
   const by = columns.find((column) => column === sort?.replace(/^-/, ""));
   const isPart = total > rows.length;
   const sortable = columns.map((column) => ({
@@ -263,7 +269,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
               {by === column ? (sort === column ? " ↑" : " ↓") : ""}
             </button>
           ),
-          isNumber: isNumberColumn(result, column),
+          isNumber: numbers.includes(column),
           cell: (row: ResultRow) => cellOf(column, row.get(column)),
         }))}
       />

@@ -1,47 +1,29 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
 import type { ComponentChildren, JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
-import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
-import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
-import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { EntryTable } from "../account/charges.tsx";
+import { EntrySheet } from "../account/charges.tsx";
 import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
-import { Form } from "../shell/forms.tsx";
+import { Ending, Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { auditColumns } from "./log-page.tsx";
-import { TableSheet } from "./operate-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
 const shownEntries = 10;
 
-/** An account with all that its sheets show. */
-interface OpenedAccount {
-  readonly account: Account;
-  readonly progress: TierProgress | null;
-  /** As `listEntries` returns them. */
-  readonly credits: readonly Row[];
-  readonly keys: readonly UsedKey[];
-  readonly entries: readonly LedgerEntry[];
-  readonly records: readonly AuditRecord[];
-}
-
-/** Reads an account. Refuses an unknown id. */
-export async function openAccount(
-  { accounts: { administration } }: SiteServices,
-  accountId: string,
-): Promise<OpenedAccount> {
+/** Reads an account with all that its sheets show. Refuses an unknown id. */
+export async function openAccount({ accounts: { administration } }: SiteServices, accountId: string) {
   const { nowMs } = administration;
   const page = { accountId, before: null, limit: shownEntries };
   const [account, progress, credits, keys, entries, records] = await Promise.all([
@@ -55,6 +37,8 @@ export async function openAccount(
   if (account === null) throw refuse("not_found", { what: "account", id: accountId });
   return { account, progress, credits, keys, entries, records };
 }
+
+type OpenedAccount = Awaited<ReturnType<typeof openAccount>>;
 
 interface AccountSheetsProps {
   readonly opened: OpenedAccount;
@@ -100,11 +84,14 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
-        <KeysSheet keys={keys} today={today} endOf={({ keyId }) => `${action}/keys-revoke?keyId=${keyId}`} />
+        <KeysSheet
+          keys={keys}
+          today={today}
+          visitor={visitor}
+          ending={({ keyId }) => ({ action: `${action}/keys-revoke`, hidden: { keyId } })}
+        />
       </div>
-      <Sheet title="Last charges and credits">
-        <EntryTable entries={entries} keys={keys} today={today} />
-      </Sheet>
+      <EntrySheet title="Last charges and credits" entries={entries} keys={keys} today={today} />
       <TableSheet
         title="Last changes"
         of="Times are UTC."
@@ -169,15 +156,15 @@ const Payment = ({ credit, action, visitor }: PaymentProps): JSX.Element | null 
           </Button>
         </Form>
       )}
-      <a href={`${action}/credits-reverse?creditId=${id}`}>Reverse…</a>
+      <ChangeEnding path="credits-reverse" value={id} action={action} visitor={visitor} />
     </div>
   );
 };
 
-/** The changes with a form, by the last part of its path, such as `accounts-cap`. */
+/** The changes of an account, by the last part of the path of their form, such as `accounts-cap`; without what creates something. */
 export const formChanges: ReadonlyMap<string, Declaration & { readonly name: OperatorChangeName }> = new Map(
   Object.entries(changes).flatMap(([name, change]) =>
-    "form" in change && change.form !== undefined
+    "form" in change && !name.endsWith(" create")
       ? // The name of a change that is declared with a form.
         [[name.replace(" ", "-"), { ...change, name: name as OperatorChangeName }] as const]
       : [],
@@ -195,15 +182,11 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
   <Sheet id="changes" title="Change it">
     <div class="changes">
       {[...formChanges].map(([path, { fields, form }]) => {
-        const action = `/operate/accounts/${account.accountId}/${path}`;
-        if (form?.ending?.isNow?.(account))
-          return (
-            <Button key={path} look="danger" href={action}>
-              {form.ending.title}…
-            </Button>
-          );
-        return form?.buttons === undefined ? null : (
-          <Form key={path} visitor={visitor} action={action} class="line">
+        const action = `/operate/accounts/${account.accountId}`;
+        if (form.ending?.isNow?.(account))
+          return <ChangeEnding key={path} path={path} action={action} visitor={visitor} />;
+        return form.buttons === undefined ? null : (
+          <Form key={path} visitor={visitor} action={`${action}/${path}`} class="line">
             {Object.entries(fields).map(([name, field]) => (
               <Input key={name} name={name} field={field} account={account} />
             ))}
@@ -219,6 +202,26 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
     </div>
   </Sheet>
 );
+
+interface ChangeEndingProps {
+  readonly path: string;
+  /** The value of its field, if it is not always the same. */
+  readonly value?: string;
+  readonly action: string;
+  readonly visitor: Visitor;
+}
+
+/** Asks before a change ends something. */
+const ChangeEnding = ({ path, value, action, visitor }: ChangeEndingProps): JSX.Element | null => {
+  const ending = formChanges.get(path)?.form.ending;
+  if (ending === undefined) return null;
+  const hidden = { [ending.field]: value ?? ending.value ?? "" };
+  return (
+    <Ending visitor={visitor} action={`${action}/${path}`} hidden={hidden} title={ending.title}>
+      {ending.effect}
+    </Ending>
+  );
+};
 
 interface InputProps {
   readonly name: string;

@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
-import { monthOf } from "../../accounts/clock.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
@@ -13,15 +12,16 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { accountsVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, monthName } from "../shell/format.ts";
-import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { AccountSheets, formChanges, openAccount } from "./account-sheets.tsx";
-import { operatePage, TableSheet } from "./operate-page.tsx";
+import { operatePage } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -168,42 +168,6 @@ export const createAccountByForm =
     return linkPage(services, form, { accountId, kind: "invitation" });
   };
 
-/** Asks for the confirmation of a destructive form. */
-export const changeConfirmation =
-  ({ accounts: { administration } }: SiteServices): PageHandler =>
-  async ({ visitor, query, params: { accountId = "", form = "" } }) => {
-    const ending = formChanges.get(form)?.form?.ending;
-    if (ending === undefined) throw refuse("not_found", { what: "form", id: form });
-    const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
-    if (account === null) throw refuse("not_found", { what: "account", id: accountId });
-    const { field, title, effect, value = query.get(ending.field) ?? "" } = ending;
-    return operatePage({
-      path,
-      title,
-      above: aboveAccount(accountId, account.email),
-      visitor,
-      judgement: { sentence: [`${title}?`], context: [effect] },
-      children: (
-        <Confirmation
-          visitor={visitor}
-          action={`${path}/${accountId}/${form}`}
-          fields={{ [field]: value }}
-          button={title}
-          keepPath={`${path}/${accountId}#account`}
-        >
-          Account {account.email}, <code>{accountId}</code>
-          {ending.value === undefined ? `, ${value}` : ""}.
-        </Confirmation>
-      ),
-    });
-  };
-
-const aboveAccount = (accountId: string, email: string) =>
-  [
-    [path, "Accounts"],
-    [`${path}/${accountId}#account`, email],
-  ] as const;
-
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
@@ -239,7 +203,10 @@ async function linkPage(
   return operatePage({
     path,
     title,
-    above: aboveAccount(accountId, accountId),
+    above: [
+      [path, "Accounts"],
+      [`${path}/${accountId}#account`, accountId],
+    ],
     visitor,
     judgement: {
       sentence: [`${title}.`],

@@ -1,39 +1,41 @@
-/** A day's report: one feed, the rows of an issue, all issues by field and reason, and the checks of the feeds, which are also a CSV file. */
-import type { JSX } from "preact";
+/** A day's report: one feed, the rows of an issue, and all issues by field and reason. */
+import type { ComponentChildren, JSX } from "preact";
 import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
-import { type QualityStatus, qualityCsv, qualityReport } from "../../query/quality/quality.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { Button } from "../components/button.tsx";
 import { Spec } from "../components/sheet.tsx";
 import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
-import type { Download } from "../shell/csv-download.ts";
-import { amountOf, count, day as dayText, decimal, text } from "../shell/format.ts";
+import { amountOf, count, day as dayText, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
+import { Correct } from "./decisions.tsx";
+import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
-/** Rows of an issue, and checks, that are shown. */
+/** Rows of an issue that are shown. */
 const issueRowsMax = 100;
-const checksMax = 500;
 
 export const dayPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query, visitor }) => {
     const dealer = query.get("dealer") ?? undefined;
     const [outcome = "", field = "", reason = ""] = ["outcome", "field", "reason"].map((name) => query.get(name) ?? "");
-    const checks = await checksOf(services, day, "warn", dealer);
-    const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => ({
-      summary: (await version.feeds.summaries([day]))[0],
-      issues: await version.feeds.issues(day),
-      feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
-      rows: outcome === "" ? undefined : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
-      nameOf: (id: string) => version.dealers.nameOf(id) ?? id,
-      asOf: version.manifest.as_of,
-    }));
+    const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => {
+      if (ownValue(version.manifest.days, day) === undefined)
+        throw refuse("not_found", { what: "ingested day", id: day });
+      return {
+        summary: (await version.feeds.summaries([day]))[0],
+        issues: await version.feeds.issues(day),
+        feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
+        rows:
+          outcome === "" ? undefined : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
+        nameOf: (id: string) => version.dealers.nameOf(id) ?? id,
+        asOf: version.manifest.as_of,
+      };
+    });
     const { feeds: files = 0, vins: cars = 0, rejected = 0, collapsed = 0, unknown = 0, noted = 0 } = summary ?? {};
     const path = `/operate/days/${day}`;
     return operatePage({
@@ -61,9 +63,12 @@ export const dayPage =
               ]}
             />
           )}
-          {feed === undefined ? null : <Feed feed={feed} path={path} />}
+          {feed === undefined ? null : (
+            <Feed feed={feed} path={path}>
+              {feed.isHeld ? <Correct feed={feed} queue={services.queue} visitor={visitor} /> : null}
+            </Feed>
+          )}
           <Issues issues={issues} path={path} query={query} />
-          <Checks checks={checks} day={day} />
         </>
       ),
     });
@@ -108,7 +113,14 @@ const rowOfFile: readonly TableColumn<Row>[] = [
   { title: "Row", value: (row) => numberOrNull(row.row), format: count },
 ];
 
-const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
+interface FeedProps {
+  readonly feed: FeedDetails;
+  readonly path: string;
+  /** What can be done about it. */
+  readonly children: ComponentChildren;
+}
+
+const Feed = ({ feed, path, children }: FeedProps): JSX.Element => (
   <TableSheet
     id="feed"
     title={`The file of ${feed.name}: ${feed.verdict}`}
@@ -152,62 +164,6 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
         </ul>
       </>
     )}
+    {children}
   </TableSheet>
 );
-
-/** Returns the checks of a day's feeds, with the names of dealers. */
-const checksOf = (
-  { current }: SiteServices,
-  day: string,
-  status: QualityStatus,
-  dealer?: string,
-): Promise<readonly Row[]> =>
-  current.use(async (version) => {
-    if (ownValue(version.manifest.days, day) === undefined)
-      throw refuse("not_found", { what: "ingested day", id: day });
-    const rows = await qualityReport(version, { day, status, dealer });
-    return rows.map((row) => ({ ...row, dealer_name: version.dealers.nameOf(textIn(row, "dealer_id")) }));
-  });
-
-const Checks = ({ checks, day }: { readonly checks: readonly Row[]; readonly day: string }): JSX.Element => (
-  <TableSheet
-    id="checks"
-    title={`${amountOf(checks.length, "check")} to look at`}
-    of={`What is odd about files beside what is usual for their dealers.${checks.length > checksMax ? ` The first ${checksMax} are shown.` : ""}`}
-    end={
-      <Button isSmall href={`/operate/days/${day}/quality.csv`}>
-        CSV<span class="vh"> of all checks</span>
-      </Button>
-    }
-    label="Checks"
-    rows={checks.slice(0, checksMax)}
-    columns={[
-      {
-        title: "Dealer",
-        cell: (row) => dealerLink(textIn(row, "dealer_id"), day, (id) => textOrNullIn(row, "dealer_name") ?? id),
-      },
-      { title: "Status", value: (row) => textIn(row, "status") },
-      { title: "Check", value: (row) => textIn(row, "check") },
-      { title: "Field", value: (row) => textIn(row, "field") },
-      { title: "Count", value: ({ n }) => numberOrNull(n), format: count },
-      { title: "Share", value: (row) => numberOrNull(row.share), format: shareText },
-      {
-        title: "Usual",
-        value: ({ usual }) => numberOrNull(usual),
-        isNumber: true,
-        cell: ({ check, usual }) => (check === "rows" ? count : shareText)(numberOrNull(usual)),
-      },
-      { title: "Examples", cell: ({ examples }) => (Array.isArray(examples) ? examples.join("; ") : "") },
-    ]}
-  />
-);
-
-const shareText = (value: number | null): string => (value === null ? "" : `${decimal(100 * value)} %`);
-
-/** Returns all checks of a day as CSV. */
-export const qualityDownload =
-  (services: SiteServices) =>
-  async ({ context: { params } }: Download) => {
-    const day = String(params.day);
-    return { name: `quality-${day}.csv`, lines: qualityCsv(await checksOf(services, day, "ok")) };
-  };

@@ -9,18 +9,18 @@ import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../ingest/held-feeds.ts";
 import { decisionNames, type FeedDecision, type FeedOfDay } from "../../lake/feed-decisions.ts";
-import { type FeedOverview, type FeedProblem, feedDetails } from "../../query/quality/feed-overview.ts";
+import type { FeedDetails, FeedOverview, FeedProblem } from "../../query/quality/feed-overview.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { type BrokenFeed, brokenFeedText, decidedText } from "../sentences/operate.ts";
-import { count, day as dayText, shortDay } from "../shell/format.ts";
+import { count, shortDay } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler, Redirect } from "../shell/pages.tsx";
+import type { Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
+import { FeedLink, feedPath, operatePath } from "./operate-page.tsx";
 
 interface BrokenFeedsProps {
   readonly feeds: readonly FeedProblem[];
@@ -49,27 +49,24 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
           ))}
         </div>
         <DayBars feed={feed} days={days} />
-        <FeedForm visitor={visitor} action="/operate/decide" class="acts" feed={keyOf(feed)}>
+        <Form visitor={visitor} action="/operate/decide" class="acts" hidden={namesOf(feed.dealerId, feed.day)}>
           <Button look="main" isSmall name="decision" value="release">
             Accept it<span class="vh">: {feed.name}</span>
           </Button>
           <Button isSmall name="decision" value="reject">
             Reject it<span class="vh">: {feed.name}</span>
           </Button>
-          <Button isSmall href={`/operate/correct?${new URLSearchParams({ dealer: feed.dealerId, day: feed.day })}`}>
+          <Button isSmall href={`${feedPath(feed.dealerId, feed.day)}#correct`}>
             Correct…<span class="vh"> {feed.name}</span>
           </Button>
-        </FeedForm>
+        </Form>
       </li>
     ))}
   </ul>
 );
 
-/** Returns the feed that a decision names. */
-export const keyOf = ({ dealerId, day }: Pick<FeedProblem, "dealerId" | "day">): FeedOfDay => ({
-  dealer_id: dealerId,
-  day,
-});
+/** Returns the fields by which forms and addresses name a feed. */
+const namesOf = (dealer: string, day: string) => ({ dealer, day });
 
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
 const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
@@ -100,15 +97,6 @@ const DayBars = ({ feed: { feeds, name }, days }: { readonly feed: FeedProblem; 
   );
 };
 
-/** The form of a decision about a feed. */
-const FeedForm = ({ feed, ...form }: Parameters<typeof Form>[0] & { readonly feed: FeedOfDay }): JSX.Element => (
-  <Form {...form}>
-    <input type="hidden" name="dealer" value={feed.dealer_id} />
-    <input type="hidden" name="day" value={feed.day} />
-    {form.children}
-  </Form>
-);
-
 interface DecidedProps {
   readonly decisions: readonly FeedDecision[];
   readonly nameOf: (dealer: string) => string;
@@ -133,61 +121,59 @@ export const DecidedToday = ({ decisions, nameOf, asOf, visitor }: DecidedProps)
               {one.file}
             </span>
           </span>
-          <FeedForm visitor={visitor} action="/operate/undo" feed={one}>
+          <Form visitor={visitor} action="/operate/undo" hidden={namesOf(one.dealer_id, one.day)}>
             <Button isSmall>
               Undo<span class="vh"> the decision about {nameOf(one.dealer_id)}</span>
             </Button>
-          </FeedForm>
+          </Form>
         </li>
       ))}
     </ul>
   </Sheet>
 );
 
-/** The page that asks for the file which replaces that of a feed. */
-export const correctPage =
-  ({ current, queue }: SiteServices): PageHandler =>
-  async ({ visitor, query }) => {
-    const dealer = query.get("dealer") ?? "";
-    const feed = await current.use((version) => feedDetails(version, dealer, query.get("day") ?? ""));
-    return operatePage({
-      path: operatePath,
-      title: `Correct the file of ${feed.name}`,
-      here: feed.name,
-      visitor,
-      judgement: {
-        sentence: [`Correct the file of ${feed.name} of ${dayText(feed.day)}.`],
-        context:
-          queue === undefined
-            ? []
-            : ["The file you choose replaces the file that came. The day is published again with it."],
-      },
-      children: (
-        <Sheet title="The right file">
-          {queue === undefined ? (
-            <p>
-              This service has no queue of deliveries, so it cannot replace a file. A service of{" "}
-              <code>carquet run</code> can; here, correct the file at its source and ingest the day again.
-            </p>
-          ) : (
-            <FeedForm visitor={visitor} action="/operate/decide" class="stack upload" hasFile feed={keyOf(feed)}>
-              <input type="hidden" name="decision" value="correct" />
-              {feed.files.length === 0 ? (
-                <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />
-              ) : (
-                <Select label="Replaces" name="file" options={feed.files.map(({ file }) => [file, file])} />
-              )}
-              <Field label="New file" type="file" name="upload" required hint="Of the same format, up to 16 MiB." />
-              <div class="line">
-                <Button look="main">Correct it</Button>
-                <Button href={operatePath}>Keep it waiting</Button>
-              </div>
-            </FeedForm>
-          )}
-        </Sheet>
-      ),
-    });
-  };
+interface CorrectProps {
+  readonly feed: FeedDetails;
+  readonly queue: string | undefined;
+  readonly visitor: Visitor;
+}
+
+/** Asks for the file that replaces that of a held feed. */
+export const Correct = ({ feed: { dealerId, day, files }, queue, visitor }: CorrectProps): JSX.Element => (
+  <section id="correct">
+    <h3 class="more">Correct it</h3>
+    {queue === undefined ? (
+      <p>
+        This service has no queue of deliveries, so it cannot replace a file. A service of <code>carquet run</code> can;
+        here, correct the file at its source and ingest the day again.
+      </p>
+    ) : (
+      <Form
+        visitor={visitor}
+        action="/operate/decide"
+        class="stack upload"
+        hasFile
+        hidden={{ ...namesOf(dealerId, day), decision: "correct" }}
+      >
+        {files.length === 0 ? (
+          <Field label="Replaces" name="file" required hint="The name of the dealer's file in the delivery." />
+        ) : (
+          <Select label="Replaces" name="file" options={files.map(({ file }) => [file, file])} />
+        )}
+        <Field
+          label="New file"
+          type="file"
+          name="upload"
+          required
+          hint="Of the same format, up to 16 MiB. The day is published again with it."
+        />
+        <div class="line">
+          <Button look="main">Correct it</Button>
+        </div>
+      </Form>
+    )}
+  </section>
+);
 
 /** Accepts, rejects or corrects a held feed, as `carquet release`, `reject` and `correct` do. */
 export const decideByForm =

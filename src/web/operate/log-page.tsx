@@ -1,12 +1,13 @@
 /** The log: who changed what, by the command line and by the pages. */
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
+import { cursorPage } from "../account/cursor-pages.tsx";
 import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/log";
 const pageRecords = 50;
@@ -14,17 +15,19 @@ const pageRecords = 50;
 export const logPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query, visitor }) => {
-    const before = beforeIn(query);
-    const found = await administration.call("listAuditRecords", { before, limit: pageRecords + 1 });
-    const records = found.slice(0, pageRecords);
+    const page = { path, id: "changes", query, rowsMax: pageRecords, numberOf: ({ record }: AuditRecord) => record };
+    const {
+      rows: records,
+      isNewest,
+      links,
+    } = await cursorPage(page, (part) => administration.call("listAuditRecords", part));
     const today = time(administration.nowMs).slice(0, 10);
     const changes = records.filter(({ atMs }) => time(atMs).startsWith(today)).length;
-    const last = found.length > pageRecords ? records.at(-1)?.record : undefined;
     return operatePage({
       path,
       title: "Log",
       visitor,
-      judgement: logVerdict(records.length === 0, before === null ? changes : undefined, changes === pageRecords),
+      judgement: logVerdict(records.length === 0, isNewest ? changes : undefined, changes === pageRecords),
       children: (
         <TableSheet
           id="changes"
@@ -33,7 +36,7 @@ export const logPage =
           rows={records}
           columns={auditColumns}
           empty="No change yet."
-          tools={<CursorPages path={path} id="changes" before={before} last={last} />}
+          tools={links}
         />
       ),
     });

@@ -11,6 +11,7 @@ import { bandScale, numberScale } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import {
   decideTitle,
   morningVerdict,
@@ -24,8 +25,8 @@ import {
 import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
-import { BrokenFeeds, DecidedToday, decidedNotes, keyOf } from "./decisions.tsx";
-import { FeedLink, operatePage, operatePath, TableSheet } from "./operate-page.tsx";
+import { BrokenFeeds, DecidedToday, decidedNotes } from "./decisions.tsx";
+import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
 const shownDays = 10;
@@ -91,10 +92,11 @@ function dividedFeeds(
   decisions: readonly FeedDecision[],
   { asOf, today, queue }: { readonly asOf: string; readonly today: string; readonly queue: string | undefined },
 ) {
-  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isSameFeed(one, keyOf(feed)));
+  const isAbout = (one: FeedDecision, { dealerId, day }: FeedProblem) => isSameFeed(one, { dealer_id: dealerId, day });
+  const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isAbout(one, feed));
   const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
   const decided = decisions.filter(
-    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isSameFeed(one, keyOf(feed))),
+    (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isAbout(one, feed)),
   );
   return { open, decided };
 }

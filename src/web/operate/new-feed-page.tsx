@@ -13,13 +13,14 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { addDraft, mapDraft, removeDraft } from "./feed-drafts.ts";
-import { operatePage, TableSheet } from "./operate-page.tsx";
+import { operatePage } from "./operate-page.tsx";
 
 const path = "/operate/feeds";
 
@@ -111,8 +112,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
           <Lines lines={notes.map((note) => note.replace(/; --set .*$/, "."))} />
         </Note>
       )}
-      <Form visitor={visitor} action={path} class="stack">
-        <input type="hidden" name="draft" value={id} />
+      <Form visitor={visitor} action={path} class="stack" hidden={{ draft: id }}>
         <TableSheet
           id="columns"
           title="Columns"

@@ -1,9 +1,6 @@
-/** The frame of the operators' pages: the verdict, and the chips that lead to the others; and their tables, whose headings sort. */
+/** The frame of the operators' pages: the verdict, and the chips that lead to the others; and links between them. */
 import type { ComponentChildren, JSX } from "preact";
 import { Chips } from "../components/chips.tsx";
-import { sortingOf } from "../components/numbers.tsx";
-import { Sheet, type SheetProps } from "../components/sheet.tsx";
-import { DataTable, type TableColumn } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -59,47 +56,12 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
   ),
 });
 
-interface TableSheetProps<Row> extends SheetProps {
-  /** What the table is; by default, the title of the sheet. */
-  readonly label?: string;
-  readonly rows: readonly Row[];
-  readonly columns: readonly TableColumn<Row>[];
-  readonly isMine?: (row: Row) => boolean;
-  readonly empty?: string | undefined;
-  /** The address of a page whose table sorts by its columns with values. */
-  readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
-  /** The order of the rows that the page has: the sort of a column, after `-` if it descends. */
-  readonly first?: string;
-}
+/** Returns the address of a dealer's feed of a day. */
+export const feedPath = (dealer: string, day: string): string =>
+  `/operate/days/${day}?${new URLSearchParams({ dealer })}`;
 
-/** A sheet with a table below what else it has. */
-export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children, ...props }: TableSheetProps<Row>) {
-  const { label = String(props.title), empty = "None.", ...sheet } = props;
-  const { id = "" } = sheet;
-  const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
-  return (
-    <Sheet {...sheet}>
-      {children}
-      <DataTable
-        label={label}
-        rows={rows}
-        columns={columns.map((column) => ({
-          ...column,
-          sort: column.value === undefined ? undefined : sortOf(String(column.title)),
-        }))}
-        empty={empty}
-        {...(isMine === undefined ? {} : { isMine })}
-        sorting={sorting && { ...sorting, current: sorting.current ?? first }}
-      />
-    </Sheet>
-  );
-}
-
-const sortOf = (title: string): string => title.toLowerCase().replaceAll(" ", "-");
-
-/** A link to a dealer's feed of a day. */
 export const FeedLink = ({ id, day, name }: { readonly id: string; readonly day: string; readonly name: string }) => (
-  <a href={`/operate/days/${day}?${new URLSearchParams({ dealer: id })}`}>{name}</a>
+  <a href={feedPath(id, day)}>{name}</a>
 );
 
 export const AccountLink = ({

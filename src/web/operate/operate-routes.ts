@@ -3,24 +3,18 @@ import type Router from "@koa/router";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { signInPage } from "../account/sign-in/sign-in-page.tsx";
+import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
 import { csvDownload } from "../shell/csv-download.ts";
 import { formBytesMax, uploadBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, signedInPage } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import {
-  accountsPage,
-  changeAccountByForm,
-  changeConfirmation,
-  createAccountByForm,
-  inviteByForm,
-} from "./accounts-page.tsx";
-import { dayPage, qualityDownload } from "./day-page.tsx";
-import { correctPage, decideByForm, undoByForm } from "./decisions.tsx";
+import { accountsPage, changeAccountByForm, createAccountByForm, inviteByForm } from "./accounts-page.tsx";
+import { dayPage } from "./day-page.tsx";
+import { decideByForm, undoByForm } from "./decisions.tsx";
 import { logPage } from "./log-page.tsx";
 import { morningPage } from "./morning-page.tsx";
 import { revenueDownload, revenuePage } from "./revenue-page.tsx";
-import { decideQueuedReview, servicePage } from "./service-page.tsx";
+import { servicePage } from "./service-page.tsx";
 
 const isOperator = (visitor: Visitor | undefined): boolean => visitor?.identity.cached.account.isOperator === true;
 
@@ -36,8 +30,6 @@ const forOperators =
 export function addOperateRoutes(router: Router<RequestState>, services: SiteServices): void {
   const page = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, forOperators(handle)));
-  const file = (path: string, handle: Parameters<typeof csvDownload>[1]) =>
-    router.get(path, csvDownload(services, forOperators(handle)));
   const form = (path: string, handle: Parameters<typeof visitorForm>[1], bytesMax = formBytesMax) => {
     const bytesMaxOf = (visitor: Visitor | undefined) => (isOperator(visitor) ? bytesMax : formBytesMax);
     router.post(path, visitorForm(services, forOperators(handle), bytesMaxOf));
@@ -45,10 +37,8 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   // It loads the modules that read feeds and sources, which a service does not need.
   const newFeed = () => import("./new-feed-page.tsx");
   page("/operate", morningPage(services));
-  page("/operate/correct", correctPage(services));
   form("/operate/decide", decideByForm(services), uploadBytesMax);
   form("/operate/undo", undoByForm(services));
-  file("/operate/days/:day/quality.csv", qualityDownload(services));
   page("/operate/days/:day", dayPage(services));
   page("/operate/service", servicePage(services));
   page("/operate/log", logPage(services));
@@ -56,31 +46,15 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   form("/operate/feeds", async (sent: VisitorForm) => (await newFeed()).mapByForm(services)(sent), uploadBytesMax);
   if (!services.accounts.isOpen) {
     page("/operate/revenue", revenuePage(services));
-    file("/operate/revenue.csv", revenueDownload(services));
+    router.get("/operate/revenue.csv", csvDownload(services, forOperators(revenueDownload(services))));
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));
-    page("/operate/accounts/:accountId/:form", changeConfirmation(services));
     form("/operate/accounts/:accountId/invite", inviteByForm(services));
     form("/operate/accounts/:accountId/:form", changeAccountByForm(services));
-    form("/operate/reviews/:accountId", decideQueuedReview(services));
   }
   // For operators and other accounts alike, other paths do not exist.
   page("/operate/{*path}", async ({ context: { path } }) => {
     throw refuse("not_found", { what: "resource", id: path });
   });
-  router.get(["/operator", "/operator/{*path}"], (context) => {
-    const [former, path] = moved.find(([pattern]) => pattern.test(context.path)) ?? ["", ""];
-    context.status = 301;
-    context.redirect(`${context.path.replace(former, path)}${context.search}`);
-  });
 }
-
-/** The pages of the former addresses that are not at the same path below `/operate`. */
-const moved: readonly (readonly [former: RegExp, path: string])[] = [
-  [/^\/operator\/sources$/, "/operate/service"],
-  [/^\/operator\/audit$/, "/operate/log"],
-  [/^\/operator\/ingest\/([\d-]+)\/quality$/, "/operate/days/$1"],
-  [/^\/operator\/ingest\//, "/operate/days/"],
-  [/^\/operator/, "/operate"],
-];

@@ -17,6 +17,7 @@ import { Button } from "../components/button.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Meter, type TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import {
   addedUp,
   classesTitle,
@@ -31,7 +32,7 @@ import {
 import { csvOfChunks, type Download } from "../shell/csv-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
 const accountsMax = 500;

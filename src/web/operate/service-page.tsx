@@ -2,35 +2,35 @@
 import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import type { Row } from "../../base/json.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
+import { versionsIn } from "../../lake/manifest.ts";
 import { accuracyOf } from "../../query/valuation/estimate.ts";
-import { keptVersions } from "../../serving/kept-versions.ts";
 import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
-import { age, amountOf, count, day as dayText, share, size, time } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { capital } from "../sentences/words.ts";
+import { age, amountOf, count, day as dayText, inPercent, size, time } from "../shell/format.ts";
+import { Form } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { healthOf } from "./morning-page.tsx";
-import { AccountLink, operatePage, TableSheet } from "./operate-page.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/service";
-const shownVersions = 7;
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const { lake } = services.exports;
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
-    const [reviews, [versions, kept], accuracy] = await Promise.all([
+    const { reasons } = services.readiness().report;
+    const [reviews, versions, accuracy] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
-      keptVersions(lake, shownVersions),
+      versionsIn(services.exports.lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
     return operatePage({
@@ -47,32 +47,12 @@ export const servicePage =
       },
       children: (
         <>
-          {query.get("changed") === "review" ? <Note>The review is decided.</Note> : null}
-          {services.readiness().report.reasons.map((reason) => (
-            <Note key={reason} isAlert>
-              {reason}
-            </Note>
-          ))}
-          <Freshness services={services} />
+          {reasons.length === 0 ? null : <Note isAlert>{capital(reasons.join("; "))}.</Note>}
+          <Freshness services={services} versions={versions.length} />
           <Sources fetch={services.freshness.lastFetch} />
           <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
-          <div class="two">
-            <TableSheet
-              id="versions"
-              title={`The lake keeps ${amountOf(kept, "version")}`}
-              of="They share most files. carquet vacuum removes old ones."
-              label="Versions"
-              rows={versions}
-              columns={[
-                { title: "Version", value: ({ version }) => version },
-                { title: "Published, UTC", value: ({ publishedAtMs }) => time(publishedAtMs) },
-                { title: "Files", value: ({ files }) => files, format: count },
-                { title: "Size", value: ({ bytes }) => bytes, format: size },
-              ]}
-            />
-            <Values accuracy={accuracy} isWhole={!query.has("values")} />
-          </div>
+          <Values accuracy={accuracy} isWhole={!query.has("values")} />
         </>
       ),
     });
@@ -85,7 +65,12 @@ interface OfServiceProps {
   readonly services: SiteServices;
 }
 
-const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.Element => {
+interface FreshnessProps extends OfServiceProps {
+  /** How many versions the lake keeps. */
+  readonly versions: number;
+}
+
+const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessProps): JSX.Element => {
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
@@ -97,7 +82,7 @@ const Freshness = ({ services: { readiness, freshness } }: OfServiceProps): JSX.
       <Spec
         facts={[
           ["State of the service", status],
-          ["Version", version ?? "none"],
+          ["Version", version === null ? "none" : `${version}, one of ${count(versions)} kept`],
           ["Published", timeText(publishedAtMs)],
           ["Next delivery overdue from", timeText(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
@@ -202,22 +187,20 @@ function groupOf({ step, band, price_band }: Row): string {
   return names[Number(band ?? price_band ?? -1)] ?? "all";
 }
 
-interface ValuesProps {
-  readonly accuracy: readonly Row[];
-  /** Whether groups of cars are left out. */
-  readonly isWhole: boolean;
-}
-
-const shareText = (part: number): string => share(part, 1);
-
 /** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
+const Values = ({
+  accuracy,
+  isWhole,
+}: {
+  readonly accuracy: readonly Row[];
+  readonly isWhole: boolean;
+}): JSX.Element => (
   <TableSheet
     id="values"
     title="Accuracy of values"
     of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    tools={isWhole ? <a href={`${path}?values=all#values`}>By age, price, model and trim</a> : undefined}
-    rows={accuracy.filter((one) => !isWhole || groupOf(one) === "all")}
+    tools={isWhole ? <a href={`${path}?values#values`}>By age, price, model and trim</a> : undefined}
+    rows={isWhole ? accuracy.filter((one) => groupOf(one) === "all") : accuracy}
     columns={[
       {
         title: "Cars",
@@ -225,11 +208,11 @@ const Values = ({ accuracy, isWhole }: ValuesProps): JSX.Element => (
       },
       { title: "Group", value: groupOf },
       { title: "Listings", value: ({ listings }) => Number(listings), format: count },
-      { title: "Median error", value: ({ error }) => Number(error), format: shareText },
+      { title: "Median error", value: ({ error }) => Number(error), format: inPercent },
       {
         title: "In the interval",
         value: ({ inside }) => Number(inside),
-        format: shareText,
+        format: inPercent,
       },
     ]}
   />
@@ -253,26 +236,17 @@ const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview
       {
         title: "Decision",
         cell: ({ accountId }) => (
-          <Form visitor={visitor} action={`/operate/reviews/${accountId}`} class="line">
-            <Button isSmall look="main" name="decision" value="approve">
-              Approve
-            </Button>
-            <Button isSmall name="decision" value="decline">
-              Decline
-            </Button>
-          </Form>
+          <div class="line">
+            {(["approve", "decline"] as const).map((decision) => (
+              <Form key={decision} visitor={visitor} action={`/operate/accounts/${accountId}/tiers-${decision}`}>
+                <Button isSmall look={decision === "approve" ? "main" : undefined}>
+                  {capital(decision)}
+                </Button>
+              </Form>
+            ))}
+          </div>
         ),
       },
     ]}
   />
 );
-
-export const decideQueuedReview =
-  ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor, params: { accountId = "" }, fields }: VisitorForm) => {
-    const decision = fields.get("decision");
-    if (decision !== "approve" && decision !== "decline")
-      throw new UserError("Invalid decision: expected approve or decline.");
-    await administration.change(visitor.identity.key.accountId, `tiers ${decision}`, { accountId });
-    return { location: `${path}?changed=review` };
-  };

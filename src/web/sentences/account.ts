@@ -2,17 +2,7 @@
 import { type BillingState, billingState, type Funds } from "../../accounts/policy/billing-state.ts";
 import { amountOf, count, money, monthName, usd } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
-import {
-  atLeastAbout,
-  attention,
-  digits,
-  fact,
-  type Hrefs,
-  joined,
-  judgement,
-  linked,
-  type MaybeNumber,
-} from "./words.ts";
+import { atLeastAbout, attention, digits, fact, joined, judgement, linked, type MaybeNumber } from "./words.ts";
 
 /** Searches from which their number is rounded. */
 const exactSearches = 1000;
@@ -45,7 +35,6 @@ export interface AccountFunds {
   readonly isNew?: boolean | undefined;
   readonly tier?: MaybeNumber;
   readonly keys?: MaybeNumber;
-  readonly hrefs?: Hrefs<"charges" | "limit" | "keys"> | undefined;
 }
 
 const suspended: Judgement = judgement(joined([attention("Your account is suspended.")]), [
@@ -60,8 +49,10 @@ const askForCredit =
  * threshold it is marked as attention.
  */
 export function accountVerdict(funds: AccountFunds): Judgement {
-  const { state, balanceMicros, creditedMicros, searchMicros, capMicros, spentMicros, hrefs } = funds;
+  const { state, balanceMicros, creditedMicros, searchMicros, capMicros, spentMicros } = funds;
   if (state === "suspended") return suspended;
+  if (state === "exhausted" && creditedMicros === 0)
+    return judgement(["You have no credit yet."], [`Searches are refused until then. ${askForCredit}`]);
   if (state === "exhausted")
     return judgement(
       ["Your credit is used up."],
@@ -73,13 +64,13 @@ export function accountVerdict(funds: AccountFunds): Judgement {
   const capLeft = capMicros === null ? Number.POSITIVE_INFINITY : Math.max(0, capMicros - spentMicros);
   const left = Math.min(balanceMicros, capLeft);
   const facts = [
-    ...fact(linked(money(spentMicros), hrefs?.charges), "this month"),
+    ...fact(linked(money(spentMicros), "#charges"), "this month"),
     ...fact(digits(funds.tier), "tier"),
-    ...fact(linked(digits(funds.keys), hrefs?.keys), funds.keys === 1 ? "key" : "keys"),
+    ...fact(linked(digits(funds.keys), "#keys"), funds.keys === 1 ? "key" : "keys"),
   ];
   if (left < searchMicros && capLeft < balanceMicros)
     return judgement(
-      joined([attention("Your monthly limit is reached.", hrefs?.limit)]),
+      joined([attention("Your monthly limit is reached.", "#cap")]),
       joined([
         spentSentence(funds),
         "Requests beyond it are refused, not charged. Raise it, or wait for the next month (UTC).",
@@ -92,12 +83,12 @@ export function accountVerdict(funds: AccountFunds): Judgement {
 }
 
 /** Returns what a month has cost: `$0.41 spent in November. No monthly limit is set.` */
-function spentSentence({ spentMicros, capMicros, today, hrefs }: AccountFunds): Sentence {
-  const spent = linked(spentMicros === 0 ? "Nothing" : money(spentMicros), hrefs?.charges);
+function spentSentence({ spentMicros, capMicros, today }: AccountFunds): Sentence {
+  const spent = linked(spentMicros === 0 ? "Nothing" : money(spentMicros), "#charges");
   const limit =
     capMicros === null
-      ? [". ", linked("No monthly limit is set.", hrefs?.limit)]
-      : [" of a ", linked(`limit of ${money(capMicros)} a month`, hrefs?.limit), "."];
+      ? [". ", linked("No monthly limit is set.", "#cap")]
+      : [" of a ", linked(`limit of ${money(capMicros)} a month`, "#cap"), "."];
   return joined([spent, ` spent in ${monthName(today)}`, ...limit], "");
 }
 

@@ -157,7 +157,8 @@ const brandedSentence: Sentence = [
 /** Returns how a price stands beside similar cars, rounded to two digits: what is about an amount is not said to the dollar. */
 function priceSentence(car: JudgedCar): Sentence | undefined {
   const { price, market_value: value, value_rating: rating, hrefs } = car;
-  switch (noRatingOf(car)) {
+  const reason = noRatingOf(car);
+  switch (reason) {
     case undefined:
       break;
     case "no_price":
@@ -169,14 +170,10 @@ function priceSentence(car: JudgedCar): Sentence | undefined {
       return clause`${attention("Less than half", hrefs?.similar)} of what similar cars cost: ask whether the price is a mistake, and what is wrong.`;
     case "too_high":
       return clause`${attention("More than twice", hrefs?.similar)} what similar cars cost: ask whether the price is a mistake.`;
-    case "few_similar":
-      return ["Too few similar cars to judge its price."];
-    case "unknown_facts":
-      return ["Its price is not judged: its model, year, miles or condition is not stated."];
-    case "beyond":
-      return ["Its price is not judged: no similar car has such a year, miles or price."];
-    default:
+    case "no_data":
       return undefined;
+    default:
+      return [`${shortReasons[reason].replace("No rating:", "Its price is not judged:")}.`];
   }
   if (typeof price !== "number" || typeof value !== "number") return undefined;
   const difference = price - value;

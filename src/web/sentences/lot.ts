@@ -139,21 +139,14 @@ export function priceAgeTitle({
   dealers,
 }: Pick<DealerLot, "isOwn" | "priceRank" | "ageRank" | "dealers">): string {
   if (!some(priceRank) || !some(ageRank) || !some(dealers) || dealers < 2) return "Price and age of the dealers nearby";
-  const [who, ask, hold] = isOwn ? ["You", "ask", "hold"] : ["It", "asks", "holds"];
-  const cheaper = priceRank - 1;
-  const fresher = ageRank - 1;
-  const dealersIn = (number: number): string => `${inWords(number)} ${number === 1 ? "dealer" : "dealers"}`;
-  const holding = (number: number): string => (number === 1 ? "holds" : "hold");
-  const fresh = fresher === dealers - 1 ? "all others hold" : `${dealersIn(fresher)} ${holding(fresher)}`;
-  if (cheaper === 0)
-    return `${who} ${ask} least${fresher === 0 ? ` and ${hold} the freshest cars` : `, yet ${fresh} fresher cars`}`;
-  const less =
-    cheaper === dealers - 1
-      ? `${who} ${ask} most`
-      : `${capital(dealersIn(cheaper))} ${cheaper === 1 ? "asks" : "ask"} less`;
-  return fresher === 0
-    ? `${less}, yet ${who.toLowerCase()} ${hold} the freshest cars`
-    : `${less}, ${fresh} fresher cars`;
+  const others = (number: number, verb: string): string =>
+    `${inWords(number)} ${number === 1 ? `dealer ${verb}s` : `dealers ${verb}`}`;
+  const isCheapest = priceRank === 1;
+  const isFreshest = ageRank === 1;
+  const least = isOwn ? "You ask least" : "It asks least";
+  const price = isCheapest ? least : capital(`${others(priceRank - 1, "ask")} less`);
+  const age = isFreshest ? "none holds fresher cars" : `${others(ageRank - 1, "hold")} fresher cars`;
+  return `${price}, ${isCheapest === isFreshest ? "and" : "yet"} ${age}`;
 }
 
 /** Returns what that figure shows: `13 dealers within 50 miles; a circle's size is its used cars. Lower left is cheap and fresh.` */

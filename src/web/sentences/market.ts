@@ -148,11 +148,10 @@ export function pricesMovedTitle(sides: readonly MarketSide[], period?: Pick<Mar
     return some(median) && some(medianBefore) ? [{ side, change: Math.round(median - medianBefore) }] : [];
   });
   if (moved.length === 0) return `Median price of ${andList(sides.map(pluralName))}`;
-  const words = moved.map(({ side, change }, index) =>
-    change === 0
-      ? `${pluralName(side)} ${index === 0 ? "cost as before" : "as before"}`
-      : `${pluralName(side)} ${index === 0 || moved[0]?.change === 0 ? "became " : ""}${dollars(Math.abs(change))} ${change < 0 ? "cheaper" : "dearer"}`,
-  );
+  const words = moved.map(({ side, change }, index) => {
+    const became = change === 0 ? "no dearer" : `${dollars(Math.abs(change))} ${change < 0 ? "cheaper" : "dearer"}`;
+    return `${pluralName(side)} ${index === 0 ? "became " : ""}${became}`;
+  });
   return `${capital(words.join(", "))}${period?.hasPriceBound === true ? ", within your bound" : ""}`;
 }
 
@@ -265,6 +264,7 @@ export function mapTitle(cars: number, state?: { readonly name: string; readonly
 export function resultTitle(
   column: string,
   rows: readonly { readonly label: string; readonly value: MaybeNumber }[],
+  format: (value: number) => string,
 ): string {
   const known = rows.flatMap(({ label, value }) =>
     typeof value === "number" && Number.isFinite(value) ? [{ label, value }] : [],
@@ -275,7 +275,5 @@ export function resultTitle(
   const bottom = known.reduce((one, other) => (other.value < one.value ? other : one));
   if (top.value === bottom.value) return `${column} is the same for all ${inWords(known.length)}`;
   const chosen = first.value === bottom.value ? bottom : top;
-  return `${chosen.label} has the ${chosen === bottom ? "lowest" : "highest"} ${column}: ${number.format(chosen.value)}`;
+  return `${chosen.label} has the ${chosen === bottom ? "lowest" : "highest"} ${column}: ${format(chosen.value)}`;
 }
-
-const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });

@@ -90,14 +90,15 @@ export interface DayReport {
 export function dayVerdict({ day, asOf, files, cars, refused, broken, unknown, noted }: DayReport): Judgement {
   const rows = cars + refused;
   const lost = `${count(refused)} of ${things(rows, "row")} ${agreeing(refused, "was", "were")} refused`;
-  const looks = attention(`${things(broken, "file")} looked broken`);
   return judgement(
     joined([
       `${files === 0 ? "No file" : things(files, "file")} came on ${shortDay(day, asOf)}.`,
       rows === 0 ? undefined : clause`${refused === 0 ? neutral("No row was refused") : attention(lost)}.`,
     ]),
     joined([
-      broken === 0 ? undefined : clause`${looks}: ${agreeing(broken, "its old cars stayed", "their old cars stayed")}.`,
+      broken === 0
+        ? undefined
+        : `${things(broken, "file")} looked broken: ${agreeing(broken, "its", "their")} old cars stayed.`,
       rows === 0 ? undefined : "A value that no rule accepts becomes unknown; its row stays.",
     ]),
     [
@@ -219,8 +220,7 @@ export function serviceTitle({ freeBytes, bytes, dueInMs, hasFailed, isDegraded 
 export function serviceNote({ freeBytes, bytes, running, longestMs, dueInMs }: ServiceHealth): string {
   const gb = (size: number): string => (size / 1e9).toFixed(1);
   const longest = running > 0 ? known(longestMs, (ms) => `, the longest for ${age(ms)}`) : undefined;
-  const statements =
-    running === 0 ? "No statement is" : running === 1 ? "One statement is" : `${count(running)} statements are`;
+  const statements = `${capital(thingsInWords(running, "statement") ?? "")} ${running > 1 ? "are" : "is"}`;
   const due = known(dueInMs, (ms) =>
     ms < 0 ? ` The next file was due ${age(-ms)} ago.` : ` The next file is due within ${age(ms)}.`,
   );

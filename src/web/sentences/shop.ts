@@ -67,9 +67,7 @@ export function searchWords(search: SearchedCars): string {
     orList(drivetrains),
     orList(makes),
     nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
-    rangeWords(search.minYear, search.maxYear, yearWords),
-    rangeWords(search.minPrice, search.maxPrice, priceWords),
-    rangeWords(search.minMiles, search.maxMiles, milesWords),
+    ...rangeWords(search),
     (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
     placeWords(search),
   ];
@@ -86,31 +84,27 @@ export function conditionWords(conditions: readonly string[]): string {
   return used;
 }
 
-/** The words of a range: with both bounds, with the lower one alone, with the upper one alone; `*` stands for the bound. */
-interface RangeWords {
-  readonly format: (value: number) => string;
-  readonly both: string;
-  readonly from: string;
-  readonly to: string;
-}
+/** The ranges of a search: the words of both bounds, of the lower one alone, and of the upper one alone; `*` stands for the bounds. */
+const ranges = [
+  { min: "minYear", max: "maxYear", format: String, words: ["of *", "from * on", "to *"] },
+  { min: "minPrice", max: "maxPrice", format: dollars, words: ["at *", "at * or more", "to *"] },
+  {
+    min: "minMiles",
+    max: "maxMiles",
+    format: (miles: number) => count(miles, " miles"),
+    words: ["with *", "with * or more", "with up to *"],
+  },
+] as const;
 
-function rangeWords(min: MaybeNumber, max: MaybeNumber, { format, both, from, to }: RangeWords): string {
-  const least = known(min, format);
-  const most = known(max, format);
-  if (least !== undefined && most !== undefined)
-    return both.replace("*", least === most ? least : `${least} to ${most}`);
-  if (least !== undefined) return from.replace("*", least);
-  return most === undefined ? "" : to.replace("*", most);
-}
-
-const yearWords: RangeWords = { format: String, both: "of *", from: "from * on", to: "to *" };
-const priceWords: RangeWords = { format: dollars, both: "at *", from: "at * or more", to: "to *" };
-const milesWords: RangeWords = {
-  format: (miles) => count(miles, " miles"),
-  both: "with *",
-  from: "with * or more",
-  to: "with up to *",
-};
+const rangeWords = (search: SearchedCars): readonly string[] =>
+  ranges.map(({ min, max, format, words: [both, from, to] }) => {
+    const least = known(search[min], format);
+    const most = known(search[max], format);
+    if (least !== undefined && most !== undefined)
+      return both.replace("*", least === most ? least : `${least} to ${most}`);
+    if (least !== undefined) return from.replace("*", least);
+    return most === undefined ? "" : to.replace("*", most);
+  });
 
 const placeWords = ({ place, radius }: SearchedCars): string =>
   place === undefined || place === ""
@@ -176,21 +170,18 @@ function greatClause(found: FoundCars): Sentence | undefined {
   if (typeof great !== "number") return undefined;
   const isFew = cars <= sparseCars;
   if (great === 0) {
-    if (!isFew) return undefined;
+    if (!isFew || typeof good !== "number") return undefined;
     if (cars === 1) return good === 1 ? clause`It is a ${neutral("good price", hrefs?.good)}.` : undefined;
     if (good === 0) return ["None is a great or good price."];
-    if (!some(good)) return undefined;
-    return clause`None is a great price, ${inWords(good)} ${good === 1 ? "is" : "are"} ${neutral("good", hrefs?.good)}.`;
+    return clause`None is a great price, ${inWords(good)} ${agreeing(good, "is", "are")} ${neutral("good", hrefs?.good)}.`;
   }
   const [first, ...others] = greatCities;
   const isOne = typeof first === "string" && others.length + 1 === great && others.every((city) => city === first);
   const where = !isOne ? "" : great === 1 ? `, in ${first}` : `, ${great === 2 ? "both" : "all"} in ${first}`;
   if (search !== undefined && isFew) {
-    if (cars === 1) return clause`It is a ${neutral("great price", hrefs?.great)}${where}.`;
-    const who = great === cars ? "All" : capital(inWords(great) ?? "");
-    return great === 1
-      ? clause`One is a ${neutral("great price", hrefs?.great)}${where}.`
-      : clause`${who} are ${neutral("great prices", hrefs?.great)}${where}.`;
+    const who = cars === 1 ? "It" : great === cars ? "All" : capital(inWords(great) ?? "");
+    const prices = neutral(agreeing(great, "great price", "great prices"), hrefs?.great);
+    return clause`${who} ${agreeing(great, "is a", "are")} ${prices}${where}.`;
   }
   const words = `${count(great)} great ${great === 1 ? "price" : "prices"}`;
   if (isBestFirst) return clause`${neutral(words, hrefs?.great)} ${great === 1 ? "stands" : "stand"} first.`;

@@ -108,25 +108,13 @@ export const pairOf = (value: number, of: number): readonly [string, string] =>
     ? [numberWords[value] ?? count(value), numberWords[of] ?? count(of)]
     : [count(value), count(of)];
 
-const rankWords = [
-  "",
-  "",
-  "second ",
-  "third ",
-  "fourth ",
-  "fifth ",
-  "sixth ",
-  "seventh ",
-  "eighth ",
-  "ninth ",
-  "tenth ",
-];
+const rankWords = "second third fourth fifth sixth seventh eighth ninth tenth".split(" ");
 const endings: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd", other: "th" };
 const ordinals = new Intl.PluralRules("en-US", { type: "ordinal" });
 
 /** Returns a rank before a superlative, with a space: nothing for 1, `second `, `11th `. */
 export const rankBefore = (rank: number): string =>
-  rankWords[rank] ?? `${count(rank)}${endings[ordinals.select(rank)] ?? "th"} `;
+  rank === 1 ? "" : `${rankWords[rank - 2] ?? `${count(rank)}${endings[ordinals.select(rank)] ?? "th"}`} `;
 
 /** Returns what agrees with a number: a verb or a noun in the singular or plural. */
 export const agreeing = (value: number, one: string, many: string): string => (value === 1 ? one : many);

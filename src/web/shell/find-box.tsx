@@ -9,7 +9,11 @@ interface FindBoxProps {
   readonly placeholder?: string;
 }
 
-export const FindBox = ({ value = "", look, placeholder = "A car, a VIN, a dealer, a question" }: FindBoxProps) => (
+export const FindBox = ({
+  value = "",
+  look,
+  placeholder = "A car, a VIN, a dealer, a question",
+}: FindBoxProps): JSX.Element => (
   <search class={look === "hero" ? undefined : "asks"}>
     <form class={look === "hero" ? "big" : "ask"} action="/find" method="get">
       <Icon name="search" />
@@ -28,12 +32,7 @@ export const FindBox = ({ value = "", look, placeholder = "A car, a VIN, a deale
       <button type="submit" class={look === "hero" ? "btn gold" : undefined}>
         Search
       </button>
-      <Suggestions />
+      <div id="suggestions" class="combo" role="listbox" aria-label="Suggestions" hidden />
     </form>
   </search>
-);
-
-/** Where suggestions of a field are listed by its browser module. */
-export const Suggestions = (): JSX.Element => (
-  <div id="suggestions" class="combo" role="listbox" aria-label="Suggestions" hidden />
 );

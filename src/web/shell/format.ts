@@ -107,9 +107,6 @@ export const shortTime = (atMs: number, shown: string): string => {
 export const size = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
-/** Formats a part of a whole as a percentage. */
-export const share = (part: number, whole: number): string => `${((100 * part) / (whole || 1)).toFixed(1)}%`;
-
 const months = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long" });
 
 /** Formats the month of a day, for example `November`. */

@@ -140,42 +140,44 @@ function isSameOrigin(context: RequestContext, publicUrl: string | undefined): b
 const csrfField = "csrf_token";
 
 interface FormProps {
-  readonly visitor: Visitor;
+  /** Whose session the form belongs to; undefined for a form that needs none. */
+  readonly visitor?: Visitor | undefined;
   readonly action: string;
   readonly id?: string;
   readonly class?: string;
   /** Whether it has a file. */
   readonly hasFile?: boolean;
+  /** Fields that are sent with it, unseen. */
+  readonly hidden?: Readonly<Record<string, string>>;
   readonly children: ComponentChildren;
 }
 
-export const Form = ({ visitor, action, id, class: className, hasFile, children }: FormProps): JSX.Element => (
-  <form class={className} id={id} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
-    <input type="hidden" name={csrfField} value={visitor.csrfToken} />
+export const Form = ({ visitor, hidden = {}, hasFile, children, ...form }: FormProps): JSX.Element => (
+  <form {...form} method="post" encType={hasFile ? "multipart/form-data" : undefined}>
+    {visitor === undefined ? null : <input type="hidden" name={csrfField} value={visitor.csrfToken} />}
+    {Object.entries(hidden).map(([name, value]) => (
+      <input key={name} type="hidden" name={name} value={value} />
+    ))}
     {children}
   </form>
 );
 
-interface ConfirmationProps extends Pick<FormProps, "visitor" | "action" | "children"> {
-  /** What is ended, if the path does not say it. */
-  readonly fields?: Readonly<Record<string, string>>;
-  readonly button: string;
-  /** The page to return to without the change. */
-  readonly keepPath: string;
+interface EndingProps extends Omit<FormProps, "id" | "class"> {
+  /** The words that unfold it. */
+  readonly title: string;
+  /** The words of its button; by default, those that unfold it. */
+  readonly button?: string;
 }
 
-/** Says what is to be ended, and asks for the confirmation. */
-export const Confirmation = ({ visitor, action, fields = {}, button, keepPath, children }: ConfirmationProps) => (
-  <section class="fig">
+/** Asks before something ends: unfolds what will end, and the button. */
+export const Ending = ({ title, button = title, children, ...form }: EndingProps): JSX.Element => (
+  <details class="ending">
+    <summary>{title}</summary>
     <p>{children}</p>
-    <Form visitor={visitor} action={action} class="line">
-      {Object.entries(fields).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+    <Form {...form}>
       <Button look="danger">{button}</Button>
-      <Button href={keepPath}>Keep it</Button>
     </Form>
-  </section>
+  </details>
 );
 
 /** Returns the page that refuses a form as a whole. */

@@ -24,8 +24,8 @@ interface NoticeOptions extends Judgement {
 
 /** The cars of the notices: each state has its own. */
 const cars = {
-  offroad: { model: "Wrangler", exterior_color: "copper", base_exterior_color: "Orange" },
-  wagon: { model: "Outback", base_exterior_color: "Gray" },
+  offroad: { model: "Wrangler", exterior_color: "mango tango", base_exterior_color: "Orange" },
+  wagon: { model: "Outback" },
   hatch: { model: "Golf", exterior_color: "teal", base_exterior_color: "Blue" },
 } as const;
 
@@ -42,7 +42,7 @@ export const notice = ({
 }: NoticeOptions) => ({
   top: (
     <div class="road">
-      <CarDrawing car={{ ...cars[car], vin: "notice" }} />
+      <CarDrawing car={{ ...cars[car], vin: "sign" }} />
     </div>
   ),
   body: (
@@ -61,9 +61,10 @@ export const notice = ({
         <p class="line">
           {ways.map(([path, text], index) =>
             isQuiet ? (
-              <a key={path} href={path}>
-                {text}
-              </a>
+              <span key={path}>
+                {index === 0 ? null : " · "}
+                <a href={path}>{text}</a>
+              </span>
             ) : (
               <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
                 {text}
@@ -81,3 +82,13 @@ export const noticePage = (title: string, message: string, ...ways: readonly Way
   title,
   ...notice({ sentence: [title], context: [message], ways }),
 });
+
+/** Returns a page of one form below a car on the road; its heading is its title by default. */
+export const narrowPage = (
+  {
+    title,
+    heading = title,
+    status = 200,
+  }: { readonly title: string; readonly heading?: string; readonly status?: number },
+  children: ComponentChildren,
+): PageContent => ({ title, status, ...notice({ sentence: [heading], car: "hatch", isNarrow: true, children }) });

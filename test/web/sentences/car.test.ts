@@ -112,10 +112,7 @@ test("the page of a car begins with a judgement that is not louder than its data
       { price: 50_000, market_value: 15_875, asOf },
       "[attention:More than twice] what similar cars cost: ask whether the price is a mistake.",
     ],
-    [
-      { price: 13_600, market_value: null, ...clean },
-      "Too few similar cars to judge its price. Clean title, one owner.",
-    ],
+    [{ price: 13_600, market_value: null, ...clean }, "Too few similar cars to rate. Clean title, one owner."],
     [
       { price: 12_299, keywords: ["branded"], days: 300, asOf },
       "[attention:The title is branded]: an insurer or a state marked this car as salvage, rebuilt or flooded. Such cars are not valued here. Ask for the repair record, and have it inspected.",

@@ -101,11 +101,11 @@ test("the figure of price and age says who asks less and who has fresher cars", 
   assertSaid(priceAgeTitle, [
     [{ ...among, priceRank: 1, ageRank: 6 }, "You ask least, yet five dealers hold fresher cars"],
     [{ ...among, priceRank: 1, ageRank: 2 }, "You ask least, yet one dealer holds fresher cars"],
-    [{ ...among, priceRank: 1, ageRank: 1 }, "You ask least and hold the freshest cars"],
-    [{ ...among, priceRank: 4, ageRank: 6 }, "Three dealers ask less, five dealers hold fresher cars"],
-    [{ ...among, priceRank: 2, ageRank: 1 }, "One dealer asks less, yet you hold the freshest cars"],
-    [{ ...among, isOwn: false, priceRank: 13, ageRank: 13 }, "It asks most, all others hold fresher cars"],
-    [{ ...among, isOwn: false, priceRank: 1, ageRank: 1 }, "It asks least and holds the freshest cars"],
+    [{ ...among, priceRank: 1, ageRank: 1 }, "You ask least, and none holds fresher cars"],
+    [{ ...among, priceRank: 4, ageRank: 6 }, "Three dealers ask less, and five dealers hold fresher cars"],
+    [{ ...among, priceRank: 2, ageRank: 1 }, "One dealer asks less, yet none holds fresher cars"],
+    [{ ...among, isOwn: false, priceRank: 13, ageRank: 13 }, "12 dealers ask less, and 12 dealers hold fresher cars"],
+    [{ ...among, isOwn: false, priceRank: 1, ageRank: 1 }, "It asks least, and none holds fresher cars"],
     [{ ...among, priceRank: null, ageRank: 6 }, "Price and age of the dealers nearby"],
   ]);
   assertSaid(

@@ -100,8 +100,8 @@ test("the title of each figure of the market is its answer", () => {
     (given: Parameters<typeof pricesMovedTitle>[0]) => pricesMovedTitle(given),
     [
       [[rav4, crv], "RAV4s became $1,300 cheaper, CR-Vs $152 dearer"],
-      [[{ ...rav4, medianBefore: 26_300 }, crv], "RAV4s cost as before, CR-Vs became $152 dearer"],
-      [[rav4, { ...crv, medianBefore: 27_250 }], "RAV4s became $1,300 cheaper, CR-Vs as before"],
+      [[{ ...rav4, medianBefore: 26_300 }, crv], "RAV4s became no dearer, CR-Vs $152 dearer"],
+      [[rav4, { ...crv, medianBefore: 27_250 }], "RAV4s became $1,300 cheaper, CR-Vs no dearer"],
       [[{ name: "RAV4" }, { name: "CR-V" }], "Median price of RAV4s and CR-Vs"],
     ],
   );
@@ -199,7 +199,7 @@ test("a map and a query's result are titled by their answer", () => {
   const rows = (...values: readonly (number | null)[]) =>
     values.map((value, index) => ({ label: `Car ${index + 1}`, value }));
   assertSaid(
-    (given: ReturnType<typeof rows>) => resultTitle("days_listed", given),
+    (given: ReturnType<typeof rows>) => resultTitle("days_listed", given, (value) => value.toLocaleString("en-US")),
     [
       [rows(17.5, 21, 32), "Car 1 has the lowest days_listed: 17.5"],
       [rows(32, 21, 17.5), "Car 1 has the highest days_listed: 32"],

@@ -157,7 +157,7 @@ test("the cars of a day are as usual, fewer or more, and the service is well or 
       { ...health, running: 1, longestMs: 120_000, dueInMs: -7_200_000 },
       "71.7 GB of 270.6 are free. One statement is running, the longest for 2 minutes. The next file was due 2 hours ago.",
     ],
-    [{ ...health, running: 4, dueInMs: null }, "71.7 GB of 270.6 are free. 4 statements are running."],
+    [{ ...health, running: 4, dueInMs: null }, "71.7 GB of 270.6 are free. Four statements are running."],
   ]);
 });
 
@@ -260,7 +260,7 @@ test("a day's report says what came and what was refused, and the log how much w
     [
       report,
       "516 files came on Nov 18. [attention:37 of 9,882 rows were refused].",
-      `[attention:3 files looked broken]: their old cars stayed. ${unknown}`,
+      `3 files looked broken: their old cars stayed. ${unknown}`,
       "9,845 cars read",
       ...facts,
     ],

@@ -11,11 +11,10 @@ import { Spec } from "../../components/sheet.tsx";
 import type { PageContent } from "../../shell/document.tsx";
 import { usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
-import { noticePage } from "../../shell/notice.tsx";
+import { narrowPage, noticePage } from "../../shell/notice.tsx";
 import { type PageHandler, sendPage } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
 import { rights } from "../keys.tsx";
-import { narrowPage } from "./narrow-page.tsx";
 
 export const consentPage =
   ({ authorization }: SiteServices): PageHandler =>

@@ -7,8 +7,7 @@ import type { SiteServices } from "../../../http/service/service-state.ts";
 import { publicForm, type SentForm, visitorForm } from "../../shell/forms.tsx";
 import { sendPage } from "../../shell/pages.tsx";
 import { demoAccountOf, endBrowserSession, startBrowserSession } from "../../shell/visitor.ts";
-import { invalidLinkPage, invitationPage } from "./invitation-page.tsx";
-import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
+import { failedSignInPage, invalidLinkPage, invitationPage, signInLinkPage, signInPage } from "./sign-in-pages.tsx";
 
 export function addSignInRoutes(router: Router<RequestState>, services: SiteServices): void {
   router.get("/sign-in", openSignIn(services));

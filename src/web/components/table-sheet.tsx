@@ -1,0 +1,42 @@
+/** A sheet with a table, whose headings sort by the address of its page. */
+import { sortingOf } from "./numbers.tsx";
+import { Sheet, type SheetProps } from "./sheet.tsx";
+import { DataTable, type TableColumn } from "./table.tsx";
+
+interface TableSheetProps<Row> extends SheetProps {
+  /** What the table is; by default, the title of the sheet. */
+  readonly label?: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly TableColumn<Row>[];
+  readonly isMine?: (row: Row) => boolean;
+  readonly empty?: string | undefined;
+  /** The address of a page whose table sorts by its columns with values. */
+  readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
+  /** The order of the rows that the page has: the sort of a column, after `-` if it descends. */
+  readonly first?: string;
+}
+
+/** A sheet with a table below what else it has. */
+export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children, ...props }: TableSheetProps<Row>) {
+  const { label = String(props.title), empty = "None.", ...sheet } = props;
+  const { id = "" } = sheet;
+  const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
+  return (
+    <Sheet {...sheet}>
+      {children}
+      <DataTable
+        label={label}
+        rows={rows}
+        columns={columns.map((column) => ({
+          ...column,
+          sort: column.value === undefined ? undefined : sortOf(String(column.title)),
+        }))}
+        empty={empty}
+        {...(isMine === undefined ? {} : { isMine })}
+        sorting={sorting && { ...sorting, current: sorting.current ?? first }}
+      />
+    </Sheet>
+  );
+}
+
+const sortOf = (title: string): string => title.toLowerCase().replaceAll(" ", "-");
