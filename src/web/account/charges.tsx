@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import { type LedgerEntry, listEntryPage } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
@@ -96,7 +96,7 @@ export const EntryTable = ({ entries, keys, today }: EntryTableProps): JSX.Eleme
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
   const page = { accountId, before: null, limit: creditsMax, hasCharges: false };
-  const credits = await administration.call("listEntryPage", page);
+  const credits = await administration.call(listEntryPage, page);
   return credits.reduce((sum, { micros }) => sum + micros, 0);
 }
 
@@ -108,7 +108,7 @@ export async function chargesSheet(
   query: URLSearchParams,
 ): Promise<JSX.Element> {
   const before = beforeIn(query);
-  const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
+  const found = await administration.call(listEntryPage, { accountId, before, limit: pageEntries + 1 });
   const entries = found.slice(0, pageEntries);
   const last = found.length > pageEntries ? entries.at(-1)?.entry : undefined;
   return (
@@ -129,7 +129,7 @@ export const chargesCsv =
   async ({ visitor }: Download) => {
     const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
-      administration.call("listEntryPage", { accountId, before: after?.entry ?? null, limit });
+      administration.call(listEntryPage, { accountId, before: after?.entry ?? null, limit });
     return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
   };
 

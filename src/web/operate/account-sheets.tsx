@@ -1,13 +1,14 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
 import type { ComponentChildren, JSX } from "preact";
-import { type Account, effectiveLimits } from "../../accounts/account.ts";
-import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import { type Account, effectiveLimits, findAccount } from "../../accounts/account.ts";
+import { type AuditRecord, listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
-import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
-import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
+import { listKeys, type UsedKey } from "../../accounts/keys/keys.ts";
+import { type LedgerEntry, listEntryPage } from "../../accounts/ledger/entry-pages.ts";
+import { listEntries } from "../../accounts/ledger/ledger.ts";
+import { type TierProgress, tierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -29,7 +30,7 @@ const shownEntries = 10;
 /** An account with all that its sheets show. */
 interface OpenedAccount {
   readonly account: Account;
-  readonly progress: TierProgress | null;
+  readonly progress: TierProgress | undefined;
   /** As `listEntries` returns them. */
   readonly credits: readonly Row[];
   readonly keys: readonly UsedKey[];
@@ -45,14 +46,14 @@ export async function openAccount(
   const { nowMs } = administration;
   const page = { accountId, before: null, limit: shownEntries };
   const [account, progress, credits, keys, entries, records] = await Promise.all([
-    administration.call("findAccount", { accountId, month: monthOf(nowMs) }),
-    administration.call("tierProgress", { accountId, day: dayOf(nowMs) }),
-    administration.call("listCredits", { accountId }),
-    administration.call("listKeys", { accountId }),
-    administration.call("listEntryPage", page),
-    administration.call("listAuditRecords", page),
+    administration.call(findAccount, accountId, monthOf(nowMs)),
+    administration.call(tierProgress, accountId, dayOf(nowMs)),
+    administration.call(listEntries, accountId),
+    administration.call(listKeys, accountId),
+    administration.call(listEntryPage, page),
+    administration.call(listAuditRecords, page),
   ]);
-  if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+  if (account === undefined) throw refuse("not_found", { what: "account", id: accountId });
   return { account, progress, credits, keys, entries, records };
 }
 

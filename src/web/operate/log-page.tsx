@@ -1,5 +1,5 @@
 /** The log: who changed what, by the command line and by the pages. */
-import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import { type AuditRecord, listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
 import type { TableColumn } from "../components/table.tsx";
@@ -15,7 +15,7 @@ export const logPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query, visitor }) => {
     const before = beforeIn(query);
-    const found = await administration.call("listAuditRecords", { before, limit: pageRecords + 1 });
+    const found = await administration.call(listAuditRecords, { before, limit: pageRecords + 1 });
     const records = found.slice(0, pageRecords);
     const today = time(administration.nowMs).slice(0, 10);
     const changes = records.filter(({ atMs }) => time(atMs).startsWith(today)).length;
