@@ -1,7 +1,8 @@
 /** The `accounts` table: creates, reads and updates accounts. Balances and spending change only through the ledger. */
-import { flagIn, integerIn, integerOrNullIn, type Row, rowReader, textIn } from "../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
+import { flagIn, rowReader } from "../db/row-reader.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { spentIn } from "./ledger/usage.ts";

@@ -191,8 +191,13 @@ export class Accounts {
    * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like `hold`, and
    * with `idempotency_key_reused` if the key belongs to a different request.
    */
-  async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
-    if (this.isOpen) return this.hold(identity, usageClass, undefined, units);
+  async holdOnce(
+    identity: Identity,
+    usageClass: UsageClass,
+    request: IdempotentRequest | undefined,
+    units = 1,
+  ): Promise<Hold> {
+    if (this.isOpen || request === undefined) return this.hold(identity, usageClass, undefined, units);
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
     const found = await this.store.use((database) => findRepetition(database, accountId, request, atMs));

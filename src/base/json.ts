@@ -45,9 +45,6 @@ export function textIn(row: Row | undefined, column: string): string {
   throw new TypeError(`Invalid value ${JSON.stringify(value)} in column ${column}: expected a string.`);
 }
 
-/** Returns whether a column has 1. Throws a TypeError for values other than whole numbers. */
-export const flagIn = (row: Row, column: string): boolean => integerIn(row, column) === 1;
-
 /** Returns the integer in a column, or null. Throws a TypeError for any other value. */
 export const integerOrNullIn = (row: Row, column: string): number | null =>
   row[column] === null ? null : integerIn(row, column);
@@ -55,19 +52,6 @@ export const integerOrNullIn = (row: Row, column: string): number | null =>
 /** Returns the string in a column, or null. Throws a TypeError for any other value. */
 export const textOrNullIn = (row: Row, column: string): string | null =>
   row[column] === null ? null : textIn(row, column);
-
-/** Returns a reader of rows: each property has the value that its function reads in the column of its name, `created_at_ms` for `createdAtMs`. */
-export function rowReader<Properties extends Readonly<Record<string, (row: Row, column: string) => unknown>>>(
-  properties: Properties,
-): (row: Row) => { readonly [Name in keyof Properties]: ReturnType<Properties[Name]> } {
-  const columns = Object.entries(properties).map(
-    ([name, read]) => [name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), read] as const,
-  );
-  return (row) =>
-    Object.fromEntries(columns.map(([name, column, read]) => [name, read(row, column)])) as {
-      readonly [Name in keyof Properties]: ReturnType<Properties[Name]>;
-    };
-}
 
 /** Returns a number; null for any other value. */
 export const numberOrNull = (value: Json | undefined): number | null => (typeof value === "number" ? value : null);

@@ -1,5 +1,6 @@
 /** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
-import { integerIn, rowReader, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 

@@ -3,8 +3,9 @@
  * receiver has reached, and the page that is delivered next, so that messages go on where they stopped. The secret signs messages, hence it is kept.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { integerIn, integerOrNullIn, rowReader, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";

@@ -1,6 +1,7 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
-import { flagIn, integerIn, integerOrNullIn, type Row, rowReader, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { flagIn, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, createAccount, getAccount, lockAccount } from "../account.ts";

@@ -1,5 +1,6 @@
 /** Pages of an account's entries, charges included, newest first. */
-import { integerIn, integerOrNullIn, type Row, rowReader, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 

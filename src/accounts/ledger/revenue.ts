@@ -3,8 +3,9 @@
  * that were refunded because their request failed count nowhere; see `ledger.ts`.
  */
 import { dayStartMs, epochDay, plusDays } from "../../base/day.ts";
-import { integerIn, type Row, rowReader, textIn } from "../../base/json.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, findAccounts } from "../account.ts";

@@ -2,7 +2,8 @@
  * The `oauth_state` table: the state of the authorization server by kind and id: registered clients, authorization requests, codes and tokens. Ids
  * grant access like secrets, so only their SHA-256 is stored. Expired state is never returned; a purge removes it.
  */
-import { integerIn, integerOrNullIn, isObject, rowReader, textIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, isObject, textIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 

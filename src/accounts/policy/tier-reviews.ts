@@ -1,6 +1,7 @@
 /** Tier reviews: applies the rules of `tiers.ts` to the accounts in the file, records reviews, and promotes accounts. */
-import { integerIn, type Row, rowReader, textIn } from "../../base/json.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, findAccount, listAccounts, lockAccount, tierIn } from "../account.ts";

@@ -7,8 +7,9 @@
  * A session ends 12 hours after its last request and 30 days after its start, when its account signs out or changes its password, and when its
  * key is revoked: pages are charged to a key of the account.
  */
-import { flagIn, integerIn, rowReader, textIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import { newSecret, secretHash } from "../../base/random-ids.ts";
+import { flagIn, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
