@@ -1,5 +1,5 @@
 /**
- * Runs the tests: compiles them, groups the files of a folder into one process, and reports the processor time of each group.
+ * Runs the tests: compiles them, runs files that are neighbours in one process, and reports the processor time of each group.
  *
  * `node test/run.mjs [words...]`, where a word is a folder, a file or the start of one below `test/`, such as `query/facet`, or `compatibility`.
  * `CARQUET_TESTS` sets the extent (`support/extent.ts`). `CARQUET_CPU_SECONDS_MAX` fails a run that needs more processor time: unlike the time that
@@ -19,10 +19,13 @@ const require = createRequire(import.meta.url);
 const { compile } = require("../bin/compile.cjs");
 const { generateTypes } = require("../bin/generate.cjs");
 const here = dirname(fileURLToPath(import.meta.url));
-/** Three at once on two cores: some tests wait for timeouts of other programs. */
-const concurrency = 3;
-/** Groups start in order of their size, so that none of the largest runs alone at the end. A larger one is split. */
-const groupBytesMax = 64 * 1024;
+/** Four at once on two cores: tests wait for disks and for timeouts of other programs, so that three leave a seventh of the processor time unused. */
+const concurrency = 4;
+/**
+ * Loading what a group needs takes a second and more of processor time, as much as many a file. A group of this size takes less than two minutes.
+ * Groups start in order of their size, so that none of the largest runs alone at the end.
+ */
+const groupBytesMax = 96 * 1024;
 /** Files that need less processor time are not listed. */
 const shownSeconds = 5;
 
@@ -34,8 +37,6 @@ const files = readdirSync(here, { recursive: true })
 
 const words = process.argv.slice(2).map((word) => word.replace(/^test\//, "").replace(/\.test\.ts$/, ""));
 const chosen = words.length === 0 ? files : files.filter((file) => words.some((word) => names(word, file)));
-/** Its files are few and small: those of a folder would need a process each. */
-const isCompatibilityRun = words.includes("compatibility");
 if (chosen.length === 0) throw new Error(`No test file starts with ${words.join(", ")}: expected the start of one below test/.`);
 generateTypes();
 const compiled = compile(["src", "test", "bench", "clients"]);
@@ -63,25 +64,23 @@ function names(word, file) {
   return word === "compatibility" ? compatibilityFiles.includes(file) : file.startsWith(word);
 }
 
-/** Returns groups of files: those of a folder together, up to the maximum size, and each file that runs alone (`@alone` in its head). */
+/** Returns groups of files: neighbours in the order of paths, up to the maximum size, and each file that runs alone (`@alone` in its head). */
 function groupsOf(chosenFiles) {
-  const groups = new Map();
+  const groups = chosenFiles.filter(isAlone).map((file) => ({ name: file, files: [file], bytes: bytesOf(file) }));
+  let open;
   for (const file of chosenFiles) {
-    const { size } = statSync(join(here, `${file}.test.ts`));
-    const name = isAlone(file) ? file : openGroup(groups, isCompatibilityRun ? "compatibility" : dirname(file), size);
-    const group = groups.get(name) ?? { name, files: [], bytes: 0 };
-    groups.set(name, { name, files: [...group.files, file], bytes: group.bytes + size });
+    if (isAlone(file)) continue;
+    const bytes = bytesOf(file);
+    if (open === undefined || open.bytes + bytes > groupBytesMax) groups.push((open = { files: [], bytes: 0 }));
+    open.files.push(file);
+    open.bytes += bytes;
+    open.name = open.files.length === 1 ? file : `${open.files[0]} to ${file}`;
   }
-  return [...groups.values()].sort((one, other) => other.bytes - one.bytes);
+  return groups.sort((one, other) => other.bytes - one.bytes);
 }
 
-/** Returns the name of the first group of a folder that has room for a file. */
-function openGroup(groups, folder, size) {
-  for (let number = 1; ; number += 1) {
-    const name = `${folder === "." ? "test" : folder}${number === 1 ? "" : ` ${number}`}`;
-    const group = groups.get(name);
-    if (group === undefined || group.bytes + size <= groupBytesMax) return name;
-  }
+function bytesOf(file) {
+  return statSync(join(here, `${file}.test.ts`)).size;
 }
 
 function isAlone(file) {

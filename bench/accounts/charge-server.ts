@@ -7,10 +7,10 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { v7 as uuidV7 } from "uuid";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { ServiceAccounts } from "../../src/accounts/storage/service-accounts.ts";
-import { nextTurn } from "../../src/base/concurrency.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 
 /** The charges of a server. */

@@ -1,6 +1,6 @@
 /**
- * Concurrent work: the next item of a source beside the current one, several promises of which none may outlive a failure, work that is done once for
- * all who need it, and work that is divided into turns of the event loop, so that other requests are served between two of them.
+ * Concurrent work: the next item of a source beside the current one, several promises of which none may outlive a failure, and work that is done once for
+ * all who need it.
  */
 
 /** Prefetches the next item of a source while the current one is processed. Throws an error of the source when its item is due. */
@@ -52,29 +52,4 @@ export function runAfterEarlier<K, T>(last: Map<K, Promise<unknown>>, key: K, wo
     .finally(() => last.get(key) === ended && last.delete(key));
   last.set(key, ended);
   return result;
-}
-
-/** Resolves in the next turn of the event loop. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-let last = Promise.resolve();
-
-/** Resolves in a turn of the event loop in which nothing else goes on that waited for one, in the order of the calls. */
-export const turnToGoOn = (): Promise<void> => {
-  last = last.then(nextTurn);
-  return last;
-};
-
-/** How long the work of a request may hold the event loop before the next turn. */
-export const turnMs = 4;
-
-/** Passes each item to `work`, in as many turns of the event loop as it needs, and none of them with the work of another request. */
-export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
-  let startedAtMs = performance.now();
-  for (const item of items) {
-    work(item);
-    if (performance.now() - startedAtMs < turnMs) continue;
-    await turnToGoOn();
-    startedAtMs = performance.now();
-  }
 }

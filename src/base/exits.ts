@@ -1,15 +1,23 @@
 /** Exits of the program: on a signal, and when standard output or standard error cannot be written. */
 import { writeSync } from "node:fs";
 
-/** Exits on a signal as other programs do, after temporary files have been removed: those that an `exit` listener removes. */
+/** Ends on a signal as other programs do. */
 export function exitOnSignals(): void {
-  const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
-  for (const [signal, number] of Object.entries(signals)) process.once(signal, () => process.exit(128 + number));
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => endNow(signal));
 }
 
-/** Exits when the service that has started this process ends. Does nothing in a process that a person has started. */
+/**
+ * Ends the process at once by a signal, after temporary files have been removed: those that an `exit` listener removes. `process.exit` would wait for the
+ * statement of the engine that runs.
+ */
+export function endNow(signal: "SIGHUP" | "SIGINT" | "SIGTERM" | "SIGKILL" = "SIGKILL"): void {
+  process.emit("exit", 1);
+  process.kill(process.pid, signal);
+}
+
+/** Ends when the service that has started this process does. Does nothing in a process that a person has started. */
 export function endWithParent(): void {
-  process.once("disconnect", () => process.exit(1));
+  process.once("disconnect", () => endNow());
   // The listener alone would keep the process running.
   process.channel?.unref();
 }

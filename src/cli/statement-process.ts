@@ -5,7 +5,8 @@
 import { writeSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { endNow } from "../base/exits.ts";
+import { DamagedFile, messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { report } from "../export/limits.ts";
 import type { AnalystDatabase } from "../lake/analyst/analyst-database.ts";
@@ -41,7 +42,8 @@ export async function watched(
     if (process.memoryUsage.rss() <= bytesMax) return;
     reportUse(true);
     report({ invalid: memoryReason(memoryLimit) });
-    endNow(memoryReason(memoryLimit));
+    writeSync(2, `carquet: ${memoryReason(memoryLimit)}\n`);
+    endNow();
   };
   const timers = [setInterval(checkMemory, pollMs), setInterval(reportUse, reportMs, undefined)];
   try {
@@ -62,14 +64,6 @@ export function reportDamage(thrown: unknown, lake: string): void {
   if (["missing", "damaged"].includes(faultOf(thrown, lake) ?? "")) report({ isDamaged: true });
 }
 
-/** Ends the process at once. `process.exit` would wait for the statement that takes the memory. */
-function endNow(message: string): void {
-  writeSync(2, `carquet: ${message}\n`);
-  // Removes temporary files.
-  process.emit("exit", 1);
-  process.kill(process.pid, "SIGKILL");
-}
-
 /** Returns why a statement failed, for its client: without the folders of the machine, and cut. */
 export function reasonOf(thrown: unknown, { lake, memoryLimit }: ProcessSettings): string {
   const isOutOfMemory = /^(?:Out of Memory Error|std::bad_alloc)/.test(messageOf(thrown));
@@ -88,7 +82,8 @@ const fileError =
 function faultOf(thrown: unknown, lake: string): "disk full" | "io error" | "missing" | "damaged" | undefined {
   // The engine takes a file that does not exist for a pattern, whose folders it may not list.
   if (messageOf(thrown).startsWith(`Permission Error: Cannot access file "${resolve(lake)}/files/`)) return "missing";
-  const fault = fileError.test(messageOf(thrown)) ? classifyFault(thrown) : "other";
+  const isOfFile = thrown instanceof DamagedFile || fileError.test(messageOf(thrown));
+  const fault = isOfFile ? classifyFault(thrown) : "other";
   return fault === "disk full" || fault === "io error" || fault === "missing" || fault === "damaged"
     ? fault
     : undefined;

@@ -9,8 +9,8 @@ import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath, resolve } from "node:path";
 import type * as Engine from "@duckdb/node-api";
-import { forEachInTurns } from "../base/concurrency.ts";
 import { type Json, type Row, textIn } from "../base/json.ts";
+import { forEachInTurns } from "../base/turns.ts";
 import type { DuckType } from "./duck-type.ts";
 import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./sql.ts";
 

@@ -5,7 +5,8 @@
  * An account takes another slot only while more are idle than it holds. Running work cannot be preempted, so this keeps a slot free for
  * the first work of another account: alone, an account has half of them, at least one.
  */
-import { FairShares } from "./fair-shares.ts";
+import { AsyncResource } from "node:async_hooks";
+import { FairShares } from "../base/fair-shares.ts";
 import type { Job } from "./job.ts";
 
 export interface FairPoolOptions<Slot> {
@@ -74,10 +75,11 @@ export class FairPool<Slot> {
       const onAbort = (): void => this.drop(waiting, signal.reason);
       const waiting: Waiting<Slot> = {
         job,
-        start: (slot, account) => {
+        // Its turns count for its own account, not for that whose work has ended.
+        start: AsyncResource.bind((slot: Slot, account: string) => {
           signal.removeEventListener("abort", onAbort);
           this.run(job, account, queuedAtMs, slot, work).then(resolve, reject);
-        },
+        }),
         drop: (reason) => {
           signal.removeEventListener("abort", onAbort);
           reject(reason);

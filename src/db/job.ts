@@ -4,7 +4,7 @@
  * them waits any longer.
  */
 import { setMaxListeners } from "node:events";
-import { SessionTime } from "./fair-shares.ts";
+import { SessionTime } from "../base/fair-shares.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
 export class Abandoned extends Error {

@@ -1,6 +1,7 @@
 /** Session pool: a fixed number of DuckDB sessions, fair between accounts, whose statements are interrupted when their job is aborted. */
 import { availableParallelism } from "node:os";
 import type { Row } from "../base/json.ts";
+import { turnSoon } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
 import { FairPool, type RunningWork, type WorkCounts } from "./fair-pool.ts";
@@ -69,8 +70,11 @@ export class SessionPool {
     this.pool.close();
   }
 
-  private use<T>(job: Job, work: (session: Session) => Promise<T>): Promise<T> {
-    return this.pool.use(job, (session) => interruptible(session, job.signal, work));
+  /** Resolves in a turn of the account's. */
+  private async use<T>(job: Job, work: (session: Session) => Promise<T>): Promise<T> {
+    const result = await this.pool.use(job, (session) => interruptible(session, job.signal, work));
+    await turnSoon();
+    return result;
   }
 }
 

@@ -21,8 +21,8 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
-import { forEachInTurns } from "../base/concurrency.ts";
 import { isRow, type Json, type Row } from "../base/json.ts";
+import { forEachInTurns } from "../base/turns.ts";
 import type { Column, ColumnType, Table, TableMetadata } from "../contract/tables.ts";
 import { compareBytes } from "../db/text-matching.ts";
 

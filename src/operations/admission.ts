@@ -4,8 +4,8 @@
  */
 import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
+import { inTurnOf } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
-import { turnToBegin } from "../db/beginnings.ts";
 import { Job } from "../db/job.ts";
 import { accountRequestsMax, type Caller, countCall, requestDeadlineMs } from "./caller.ts";
 
@@ -48,10 +48,11 @@ export class Admission {
     let end: Promise<unknown> | undefined;
     try {
       isCounted = await countCall(this.accounts, caller);
-      await turnToBegin(accountId);
-      caller.client.requireConnected();
-      job.signal.throwIfAborted();
-      const result = await work(job);
+      const result = await inTurnOf(accountId, () => {
+        caller.client.requireConnected();
+        job.signal.throwIfAborted();
+        return work(job);
+      });
       end = endOf?.(result);
       return result;
     } finally {

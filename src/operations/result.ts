@@ -3,8 +3,8 @@
  * table of operations that have one.
  */
 import { redactKeys } from "../accounts/keys/api-key.ts";
-import { forEachInTurns } from "../base/concurrency.ts";
 import type { Json, Row } from "../base/json.ts";
+import { forEachInTurns } from "../base/turns.ts";
 import { type Table, tableColumns } from "../contract/tables.ts";
 import type { AnswerOf, OperationId, QueryOf } from "../contract/types.ts";
 import { resolveFields } from "../query/fields.ts";

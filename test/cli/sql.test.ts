@@ -1,6 +1,7 @@
 /** `carquet sql`: output formats and files, results larger than the memory, and statements from a pipe. */
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -198,22 +199,19 @@ describe("carquet sql", () => {
     );
   });
 
-  test("a killed query leaves no output file", async () => {
-    const file = join(folder, "killed.csv");
-    const child = spawn(process.execPath, [
-      programPath,
-      "sql",
-      "--lake",
-      lake,
-      "--output",
-      file,
-      "FROM range(1e12::BIGINT)",
-    ]);
-    await eventually("started", async () => spoolsOf(child.pid).length > 0, 20_000);
-    child.kill("SIGTERM");
-    const code = await new Promise((exited) => child.once("exit", exited));
-    assert.deepEqual([code, existsSync(file), spoolsOf(child.pid)], [143, false, []]);
-  });
+  for (const [what, end, expected] of [
+    ["SIGTERM", (child: ChildProcess) => child.kill("SIGTERM"), "SIGTERM"],
+    ["the end of the service that has started it", (child: ChildProcess) => child.disconnect(), "SIGKILL"],
+  ] as const)
+    test(`${what} ends a statement at once, which leaves no output file`, { timeout: 60_000 }, async () => {
+      const file = join(folder, "ended.csv");
+      const statement = "SELECT count(*) FROM range(1e12::BIGINT) WHERE hash(range) = 1";
+      const child = fork(programPath, ["sql", "--lake", lake, "--output", file, statement], { execArgv: [] });
+      await eventually("started", async () => spoolsOf(child.pid).length > 0, 20_000);
+      const ended = once(child, "exit");
+      end(child);
+      assert.deepEqual([await ended, existsSync(file), spoolsOf(child.pid)], [[null, expected], false, []]);
+    });
 
   test("runs the statements of a pipe up to the first error", async () => {
     const input =

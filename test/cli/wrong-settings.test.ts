@@ -234,7 +234,7 @@ const refused: readonly (readonly [
 describe("what cannot work ends at once, with one line", { concurrency: 2 }, () => {
   for (const [index, [code, args, says, more]] of refused.entries()) {
     const shown = args.map((arg) => arg.replace(folder, "…").replace(lake, "…")).join(" ");
-    const skip = index % 6 === 0 ? false : skipInShortRun;
+    const skip = index % 12 === 0 ? false : skipInShortRun;
     test(`carquet ${shown} ${Object.keys(more ?? {}).join(" ")}`, { skip }, async () => {
       assertOneLine(await carquet(args, { env: { ...env, ...more } }), code, says);
     });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../src/contract/errors.ts";
 import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
-import { FairShares } from "../../src/db/fair-shares.ts";
+import { FairShares } from "../../src/base/fair-shares.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";

@@ -23,7 +23,7 @@ const shares = {
   closing: 0.1,
 };
 
-const folder = await generateFeeds(fileScope, { listings: 2500, days: extentOf(11, 30), shares });
+const folder = await generateFeeds(fileScope, { listings: extentOf(1500, 2500), days: extentOf(11, 30), shares });
 const { lake, reports } = await createLake(fileScope, folder);
 const truth = await readCsv(join(folder, "truth.csv"));
 
@@ -78,7 +78,7 @@ test("no car is for sale at half its value", async () => {
     lake,
     "SELECT count(*)::INTEGER AS rated, min(price_to_value) AS lowest FROM active WHERE price_to_value IS NOT NULL",
   );
-  assert.ok(Number(found?.rated) > 1000 && Number(found?.lowest) > -0.5, JSON.stringify(found));
+  assert.ok(Number(found?.rated) > extentOf(600, 1000) && Number(found?.lowest) > -0.5, JSON.stringify(found));
 });
 
 test("more cars leave on Fridays and Saturdays than on Sundays", () => {

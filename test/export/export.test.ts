@@ -259,8 +259,8 @@ test("carquet export refuses parameters with the messages of the API, and writes
 
 for (const [signal, expected] of [
   ["SIGKILL", /^x\.parquet\.part-\w+$/] as const,
-  ["SIGTERM", 143] as const,
-  ["SIGINT", 130] as const,
+  ["SIGTERM", /^$/] as const,
+  ["SIGINT", /^$/] as const,
 ]) {
   test(`a carquet export that ${signal} ends leaves nothing under the final name`, {
     skip: signal === "SIGINT" && skipInShortRun,
@@ -270,10 +270,8 @@ for (const [signal, expected] of [
     const ended = once(child, "exit");
     while ((await readdir(target)).length === 0) await sleep(1);
     child.kill(signal);
-    assert.deepEqual(await ended, typeof expected === "number" ? [expected, null] : [null, signal]);
-    const names = await readdir(target);
-    if (typeof expected === "number") assert.deepEqual(names, []);
-    else assert.match(names.join(), expected);
+    assert.deepEqual(await ended, [null, signal]);
+    assert.match((await readdir(target)).join(), expected);
   });
 }
 

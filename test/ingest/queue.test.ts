@@ -24,7 +24,12 @@ const deliver = (day: string, ...cars: readonly number[]): Promise<string> =>
 /** Empties the queue; returns the outcome of each delivery. */
 async function run(mappedDay?: MappedDay): Promise<readonly QueueEvent[]> {
   const events: QueueEvent[] = [];
-  await ingestQueue(lake, queue, { hasServingFiles: false, mappedDay, onDelivery: (event) => events.push(event) });
+  await ingestQueue(lake, queue, {
+    hasServingFiles: false,
+    threads: 1,
+    mappedDay,
+    onDelivery: (event) => events.push(event),
+  });
   return events;
 }
 

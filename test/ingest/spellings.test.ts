@@ -42,10 +42,7 @@ test("the first spelling of a value in the lake is kept, however later rows spel
   await writeFeeds(folder, "2026-03-02", { inventory: others });
   const lake = `${folder}/lake`;
   await ingestPath(lake, folder, { hasServingFiles: false });
-  for (const [field, word] of Object.entries(words)) {
-    const found = await queryLake(lake, `SELECT DISTINCT "${field}" AS word FROM active`);
-    assert.deepEqual(found, [{ word }], field);
-  }
+  assert.deepEqual(await queryLake(lake, `SELECT DISTINCT ${Object.keys(words).join()} FROM active`), [words]);
   assert.equal((await queryLake(lake, "FROM active")).length, 4);
 });
 
@@ -73,8 +70,7 @@ test("a spelling stays one after weeks in which no listing has it, in batches an
   for (const lake of [single, batch]) {
     const cars = `active WHERE make <> 'Kia'`;
     assert.equal((await queryLake(lake, `FROM ${cars}`)).length, 3);
-    for (const [field, word] of Object.entries(words))
-      assert.deepEqual(await queryLake(lake, `SELECT DISTINCT "${field}" AS word FROM ${cars}`), [{ word }], field);
+    assert.deepEqual(await queryLake(lake, `SELECT DISTINCT ${Object.keys(words).join()} FROM ${cars}`), [words]);
     assert.deepEqual(await queryLake(lake, "SELECT DISTINCT country FROM dealers"), [{ country: "Ruritania" }]);
     assert.deepEqual(await queryLake(lake, `SELECT DISTINCT options_packages AS codes FROM ${cars}`), [
       { codes: ["Zq1"] },

@@ -73,7 +73,7 @@ async function endAnywhere(folder: string, days?: string): Promise<readonly stri
   assert.ok(steps > 60, `${steps} steps`);
   const published = new Set<string>();
   // From the last step back: few of them come after CURRENT is replaced.
-  for (let last = steps - 1; last > 0; last -= extentOf(49, 1)) {
+  for (let last = steps - 1; last > 0; last -= extentOf(73, 1)) {
     const lake = await copyOfLake(folder, String(last));
     await ingestUntil(lake, last, days);
     const shown = (await readlink(join(lake, "current"))).replace("versions/", "");

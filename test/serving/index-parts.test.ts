@@ -98,6 +98,31 @@ test("answers from several indexes equal those from Parquet files", async (scope
   assert.deepEqual(await verifyServingFiles(lake, manifest, { threads: 1 }, () => undefined), []);
 });
 
+test("listings of several indexes with the same price are in the order of their builds, then of their ids", async (scope) => {
+  const indexed = await openVersion(scope, lake);
+  for (const day of days) {
+    const path = `/v1/listings?snapshot_date=${day}&sort=price&limit=100&fields=price,make,model,trim,id`;
+    const body = await answerPath(indexed, path);
+    const rows = isObject(body) && Array.isArray(body.data) ? body.data.filter(isObject) : assert.fail(path);
+    const keys = rows.map(({ price, make, model, trim, id }) => [price, make, model, trim ?? "~", id].join(" "));
+    assert.deepEqual(keys, keys.toSorted(), path);
+  }
+});
+
+test("values of several indexes that differ in case count as one, under the spelling that comes first", async (scope) => {
+  const indexed = await openVersion(scope, lake);
+  for (const day of days) {
+    const path = `/v1/facets?snapshot_date=${day}&facets=make,exterior_color`;
+    const body = await answerPath(indexed, path);
+    const facets = isObject(body) && isObject(body.data) && isObject(body.data.facets) ? body.data.facets : {};
+    const values = Object.values(facets).flatMap((counted) => (Array.isArray(counted) ? counted.filter(isObject) : []));
+    assert.ok(values.length >= 6, path);
+    const spelled = values.map(({ value }) => String(value));
+    assert.deepEqual(new Set(spelled.map((value) => value.toLowerCase())).size, spelled.length, path);
+    for (const later of ["honda", "Red"]) assert.ok(!spelled.includes(later), `${path}: ${spelled.join()}`);
+  }
+});
+
 test("a color of any month is known, and a misspelled one is reported, without reading Parquet files", async (scope) => {
   const copy = await temporaryCopy(scope, lake);
   for (const opensAhead of [true, false]) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { choosePage, type FillKeys } from "../../src/serving/index/page.ts";
+import { type Candidates, choosePage, type FillKeys } from "../../src/serving/index/page.ts";
 
 /** Keys by position, some of them equal or infinite. */
 const matches = fc
@@ -20,20 +20,84 @@ const fillFrom =
       keys[n] = known[position] ?? Number.NaN;
     });
 
+/** Matches of a segment, with the ranks of their builds and their ids. */
+interface Part extends Candidates {
+  readonly idOf: (position: number) => number;
+}
+
+/** Matches of several segments: few keys and ranks, so that there are ties, and distinct ids, in order of rank within a segment. */
+const segments = fc
+  .array(
+    fc.array(fc.tuple(fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(Infinity)), fc.nat({ max: 3 })), {
+      maxLength: 900,
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((drawn) =>
+    drawn.map((rows, index) => {
+      const sorted = rows.toSorted(([, one], [, other]) => one - other);
+      const ids = sorted.map((_, n) => ((n * drawn.length + index) * 7919) % 1_000_003);
+      return { keys: sorted.map(([key]) => key), ranks: sorted.map(([, rank]) => rank), ids };
+    }),
+  );
+
+const order = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);
+
 function plainPage(keys: readonly number[], offset: number, limit: number): readonly number[] {
   const pairs = keys.map((key, position) => [key, position] as const);
-  const order = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);
   const sorted = pairs.sort(([one, first], [other, second]) => order(one, other) || first - second);
   return sorted.slice(offset, offset + limit).map(([, position]) => position);
 }
 
+/** Chooses a page of one segment, whose ties go by position. */
+async function positionsOf(keys: ArrayLike<number>, positions: Int32Array, offset: number, limit: number) {
+  const of = { positions, fill: fillFrom(keys), rankOf: (position: number): number => position };
+  const page = await choosePage([of], offset, limit, () => assert.fail("positions do not tie"));
+  return page.map(({ position }) => position);
+}
+
+const numbers = { seed: 20261122, numRuns: 1000 };
+
 test("a page equals that of sorting all matches by key and position", async () => {
-  const numbers = { seed: 20261122, numRuns: 1000 };
   await fc.assert(
     fc.asyncProperty(matches, fc.nat({ max: 400 }), fc.integer({ min: 1, max: 100 }), async (drawn, offset, limit) => {
-      const page = await choosePage(drawn.positions, fillFrom(drawn.keys), offset, limit);
+      const page = await positionsOf(drawn.keys, drawn.positions, offset, limit);
       assert.deepEqual(page, plainPage(drawn.keys, offset, limit));
     }),
+    numbers,
+  );
+});
+
+test("a page of several segments equals that of sorting all their matches by key, rank and id", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      segments,
+      fc.nat({ max: 3000 }),
+      fc.integer({ min: 1, max: 100 }),
+      async (drawn, offset, limit) => {
+        const parts = drawn.map(
+          ({ keys, ranks, ids }): Part => ({
+            positions: Int32Array.from(keys, (_, n) => n).reverse(),
+            fill: fillFrom(keys),
+            rankOf: (position) => ranks[position] ?? 0,
+            idOf: (position) => ids[position] ?? 0,
+          }),
+        );
+        const page = await choosePage(parts, offset, limit, (one, other) =>
+          order(one.of.idOf(one.position), other.of.idOf(other.position)),
+        );
+        const all = drawn.flatMap(({ keys, ranks, ids }) =>
+          keys.map((key, n) => [key, ranks[n] ?? 0, ids[n] ?? 0] as const),
+        );
+        const sorted = all.sort(
+          ([oneKey, oneRank, oneId], [key, rank, id]) => order(oneKey, key) || oneRank - rank || oneId - id,
+        );
+        assert.deepEqual(
+          page.map(({ of, position }) => of.idOf(position)),
+          sorted.slice(offset, offset + limit).map(([, , id]) => id),
+        );
+      },
+    ),
     numbers,
   );
 });
@@ -43,5 +107,5 @@ test("a page is found at any offset of a million matches", async () => {
   const positions = Int32Array.from(keys, (_, n) => n);
   const inverse = [...keys.keys()].sort((one, other) => (keys[one] ?? 0) - (keys[other] ?? 0));
   for (const offset of [0, 1, 4_095, 499_999, 999_990, 1_000_000])
-    assert.deepEqual(await choosePage(positions, fillFrom(keys), offset, 50), inverse.slice(offset, offset + 50));
+    assert.deepEqual(await positionsOf(keys, positions, offset, 50), inverse.slice(offset, offset + 50));
 });

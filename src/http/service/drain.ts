@@ -8,8 +8,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { nextTurn } from "../../base/concurrency.ts";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
 

@@ -9,7 +9,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Row } from "../../base/json.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { DamagedFile, messageOf, UserError } from "../../base/user-error.ts";
 import type { Column } from "../../contract/tables.ts";
 import {
   type DatabaseOptions,
@@ -19,6 +19,7 @@ import {
   type ResultColumn,
   type Session,
 } from "../../db/duckdb.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { columnType, ident, integerLiteral, join as joinSql, Sql, sql } from "../../db/sql.ts";
 import { FileWriter, rowsOfNdjson } from "../../formats/file-writer.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
@@ -232,7 +233,7 @@ export async function openAnalystDatabase<T>(
   const database = await DuckDatabase.open({ temporaryFolder: join(folder, "spill"), ...options });
   try {
     return await database.using(async (session) => {
-      for (const view of viewsOf(manifest, resolve(lake))) await session.run(view);
+      for (const view of viewsOf(manifest, resolve(lake))) await session.run(view).catch(asDamage);
       const attached = await attachFiles(session, attach);
       await setParameters(session, param);
       await database.lockDown([folder], [...parquetFiles(manifest, resolve(lake)), ...attached]);
@@ -243,6 +244,12 @@ export async function openAnalystDatabase<T>(
     process.off("exit", remove);
     remove();
   }
+}
+
+/** Throws an error of a view, which names columns of the files that it reads. */
+function asDamage(thrown: unknown): never {
+  const isDamaged = classifyFault(thrown) === "damaged";
+  throw isDamaged ? new DamagedFile(`Invalid file of the version: ${messageOf(thrown)}`, { cause: thrown }) : thrown;
 }
 
 const parquetFiles = ({ tables }: Manifest, lake: string): readonly string[] =>

@@ -5,8 +5,9 @@
  * A page takes one statement over narrow columns of the rows that can differ. The row store reads what a batch of them has in both versions, which is
  * compared in short turns of the event loop: the engine would read all columns of the market.
  */
-import { turnToGoOn } from "../../base/concurrency.ts";
+
 import { type Json, type Row, textIn } from "../../base/json.ts";
+import { turnLater } from "../../base/turns.ts";
 import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
 import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -91,7 +92,7 @@ export async function changesOf(
     const found = (await version.rowsFrom(filesOfPair(pair), query)).map(differenceIn);
     const batch = version.served.rows && pair.isContinued ? batchRows.stored : batchRows.scanned;
     for (let from = 0; from < found.length; from += batch) {
-      await turnToGoOn();
+      await turnLater();
       for (const change of await changesAmong(found.slice(from, from + batch), pair, version, request)) {
         bytes += Buffer.byteLength(change.text) + 1;
         const isFull = texts.length === limit || (texts.length > 0 && bytes > pageBytesMax);

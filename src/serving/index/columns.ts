@@ -10,7 +10,7 @@
  * - others that are derived from these: see `keep`.
  */
 import { LRUCache } from "lru-cache";
-import { forEachInTurns } from "../../base/concurrency.ts";
+import { forEachInTurns } from "../../base/turns.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listNames, numberNames } from "../../listing/schema.ts";

@@ -2,7 +2,7 @@
  * Counts the values and ranges of an inventory: collects the counts of each segment's matches in typed arrays, by composite ids that the dictionary
  * expands to values, and merges them. The engine summarizes numbers meanwhile.
  */
-import { forEachInTurns } from "../../base/concurrency.ts";
+import { forEachInTurns } from "../../base/turns.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, sql } from "../../db/sql.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";

@@ -1,14 +1,22 @@
 /**
- * Finds a page of an inventory: collects the matches of each segment, chooses the first ones of each by their sort keys, and merges them.
+ * Finds a page of an inventory: collects the matches of each segment, and chooses among them by their sort keys.
  *
  * Ties go by the sort order of listings, which is that of positions in a segment; among segments by the ranks of builds, then by id.
  */
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
-import { choosePage, type FillKeys } from "./page.ts";
+import { type Candidates, type Chosen, type CompareTies, choosePage, type FillKeys } from "./page.ts";
 import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
+
+/** How many of the first rows of a whole inventory are kept in each order. */
+const keptRows = 2500;
+
+/** The matches in a segment, and what names their rows. */
+interface PageCandidates extends Candidates {
+  readonly keyOf: (position: number) => RowKey;
+}
 
 /** Returns `ListingSource.findPage`. */
 export async function findPageIn(
@@ -17,80 +25,49 @@ export async function findPageIn(
 ): Promise<PageResult> {
   const matched = await matchesIn(parts, filters);
   const total = totalOf(matched);
-  const [only] = matched;
+  const [only, ...others] = matched;
   if (offset >= total || only === undefined) return { total, keys: [] };
-  if (matched.length === 1) {
-    const page = await pageOf(only, order, filters.length === 0, [offset, offset + limit]);
-    return { total, keys: await rowKeys(only.rows, page) };
-  }
-  const first = await Promise.all(matched.map((part) => firstOf(part, order, offset + limit)));
-  const merged = first
-    .flat()
-    .sort(compare)
-    .slice(offset, offset + limit);
-  return { total, keys: merged.map(({ key }) => key) };
+  const candidates = await Promise.all(matched.map((part) => candidatesOf(part, order, others.length === 0)));
+  const isKept = filters.length === 0 && order.by === "sort" && offset + limit <= keptRows;
+  const page =
+    isKept && others.length === 0
+      ? (await firstOf(candidates, only.rows, order.sort)).slice(offset, offset + limit)
+      : await choosePage(candidates, offset, limit, compareIds);
+  return { total, keys: page.map(({ of, position }) => of.keyOf(position)) };
 }
 
-/** How many of the first rows of a whole inventory are kept in each order. */
-const keptRows = 2500;
-
-/** Returns the positions of a page. */
-async function pageOf(
-  { rows, positions }: Matched,
-  order: PageOrder,
-  isWhole: boolean,
-  [from, until]: readonly [from: number, until: number],
-): Promise<readonly number[]> {
-  const fill = await keysOf(rows, order);
-  if (!isWhole || order.by === "distance" || until > keptRows) return choosePage(positions, fill, from, until - from);
-  const name = `first ${order.sort} ${JSON.stringify(rows.tests)}`;
-  const first = await rows.segment.columns.keep(name, keptRows * Int32Array.BYTES_PER_ELEMENT, async () =>
-    Int32Array.from(await choosePage(positions, fill, 0, keptRows)),
+/** Returns the first rows of a whole inventory, whose positions are kept. */
+async function firstOf(
+  candidates: readonly PageCandidates[],
+  { segment, tests }: SegmentRows,
+  sort: BySort["sort"],
+): Promise<readonly Chosen<PageCandidates>[]> {
+  const name = `first ${sort} ${JSON.stringify(tests)}`;
+  const first = await segment.columns.keep(name, keptRows * Int32Array.BYTES_PER_ELEMENT, async () =>
+    Int32Array.from(await choosePage(candidates, 0, keptRows, compareIds), ({ position }) => position),
   );
-  return [...first.subarray(from, until)];
+  return candidates.flatMap((of) => Array.from(first, (position) => ({ of, position })));
 }
-
-/** A match of several segments: what it is sorted by, and its key. */
-interface Candidate {
-  readonly sortKey: number;
-  readonly buildRank: number;
-  readonly id: string;
-  readonly key: RowKey;
-}
-
-const compare = (one: Candidate, other: Candidate): number =>
-  // The difference of two infinite keys is no number.
-  (one.sortKey === other.sortKey ? 0 : one.sortKey - other.sortKey) ||
-  one.buildRank - other.buildRank ||
-  (one.id < other.id ? -1 : 1);
-
-/** Returns the first matches in a segment. */
-async function firstOf({ rows, positions }: Matched, order: PageOrder, count: number): Promise<readonly Candidate[]> {
-  const { segment } = rows;
+/** Returns the candidates for a page. Rows of several segments are named by their ids, and ranked by those of their builds. */
+async function candidatesOf({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<PageCandidates> {
+  const { segment, isPositioned } = rows;
+  const isNumbered = isOnly && isPositioned === true;
+  const names = [isNumbered ? "column row" : "column listing_id", ...(isOnly ? [] : ["column build"])];
   const fill = await keysOf(rows, order);
-  const chosen = await choosePage(positions, fill, 0, count);
-  const loaded = await segment.columns.load(["column build", "column listing_id"]);
-  const [builds = none] = loaded.get("column build") ?? [];
-  const [ids = none] = loaded.get("column listing_id") ?? [];
+  const loaded = await segment.columns.load(names);
+  const [keys = none, builds = none] = names.map((name) => loaded.get(name)?.[0] ?? none);
   const { first } = segment.rangeOf("build");
-  const keys = new Float64Array(chosen.length);
-  fill(keys, Int32Array.from(chosen));
-  return chosen.map((position, n) => {
-    const id = idAt(ids, position);
-    const buildRank = segment.buildRanks[(builds[position] as number) - first] as number;
-    return { sortKey: keys[n] as number, buildRank, id, key: id };
-  });
+  const buildRankOf = (position: number): number => segment.buildRanks[(builds[position] as number) - first] as number;
+  return {
+    positions,
+    fill,
+    rankOf: isOnly ? (position) => position : buildRankOf,
+    keyOf: (position) => (isNumbered ? (keys[position] as number) : idAt(keys, position)),
+  };
 }
 
-/** Returns what names rows: their positions in the files of the published day, or their ids. */
-async function rowKeys(
-  { segment, isPositioned }: SegmentRows,
-  positions: readonly number[],
-): Promise<readonly RowKey[]> {
-  const name = isPositioned === true ? "column row" : "column listing_id";
-  const [values = none] = (await segment.columns.load([name])).get(name) ?? [];
-  return positions.map((position) => (isPositioned === true ? (values[position] as number) : idAt(values, position)));
-}
+const compareIds: CompareTies<PageCandidates> = (one, other) =>
+  one.of.keyOf(one.position) < other.of.keyOf(other.position) ? -1 : 1;
 
 /** Returns the id of a row, 32 hexadecimal digits: see `Session.vectors`. */
 function idAt(ids: Int32Array, position: number): string {

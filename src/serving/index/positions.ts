@@ -4,7 +4,7 @@
  * Candidates are the rows with the ids of the filter that accepts the fewest rows, or else all rows of the inventory; the other tests leave fewer and
  * fewer of them. Work is divided into turns of the event loop.
  */
-import { forEachInTurns } from "../../base/concurrency.ts";
+import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { unknownId } from "./build.ts";
 import { type Arrays, blockRows, blocksOf, concatenated } from "./columns.ts";

@@ -102,6 +102,8 @@ function chartOf(result: SqlResult): ChartedResult | undefined {
   return isDrawn ? { label, column, others: values.filter((one) => one !== column), points, isOverTime } : undefined;
 }
 
+type Point = ChartedResult["points"][number];
+
 const seriesOf = (points: ChartedResult["points"]): readonly string[] => [
   ...new Set(points.map(({ series }) => series)),
 ];
@@ -136,19 +138,18 @@ const ResultChart = ({ charted, form }: { readonly charted: ChartedResult; reado
     </>
   );
   const hasSeries = isOverTime && seriesOf(points).length > 1;
-  const columns = [
-    { name: label, title: label },
-    ...(hasSeries ? [{ name: "series", title: "series" }] : []),
-    { name: column, title: column, format: (value: number) => numberText(column, value) },
-  ];
   return (
     <Figure
       id="chart"
       title={title}
       of={measure}
       numbers={{
-        columns,
-        rows: points.map((point) => [point.label, ...(hasSeries ? [point.series] : []), point.value]),
+        columns: [
+          { title: label, sort: label, value: (point) => point.label },
+          ...(hasSeries ? [{ title: "series", sort: "series", value: ({ series }: Point) => series }] : []),
+          { title: column, sort: column, value: ({ value }) => value, format: (value) => numberText(column, value) },
+        ],
+        rows: points,
       }}
     >
       {isOverTime ? <Days charted={charted} /> : <Bars charted={charted} label={title} />}

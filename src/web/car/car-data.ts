@@ -1,7 +1,9 @@
 /** What the page of a car shows: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
 import type { AnswerOf } from "../../contract/types.ts";
+import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { countIn } from "../shop/facets.ts";
 import { zipPlace } from "../shop/search.ts";
 import {
   apiFilters,
@@ -94,12 +96,11 @@ const ofCondition = ({ inventory_type: type }: ListingDetail) => (type === null 
 async function loadStock(requests: PageRequests, dealer_id: string) {
   const { data } = await requests.call("getFacets", { facets: "value_rating,days_on_market", dealer_id });
   const ratings = data.facets.value_rating ?? [];
-  const sumOf = (counted: typeof ratings): number => counted.reduce((sum, { count }) => sum + count, 0);
   return {
     cars: data.total,
     medianDays: data.stats.days_on_market?.median,
-    rated: sumOf(ratings),
-    goodOrBetter: sumOf(ratings.filter(({ value }) => value === "great" || value === "good")),
+    rated: countIn(ratings, ...Object.keys(ratingWords)),
+    goodOrBetter: countIn(ratings, "great", "good"),
   };
 }
 

@@ -28,16 +28,19 @@ export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readon
       of={paceNote(said)}
       numbers={{
         columns: [
-          { name: "day", title: "Day" },
-          { name: "price", title: "Price", format: dollars },
-          { name: "change", title: "Change", format: dollars },
-          { name: "miles", title: "Miles", format: count },
+          { title: "Day", sort: "day", value: ({ date }) => date },
+          { title: "Price", sort: "price", value: ({ price }) => price, format: dollars },
+          { title: "Change", sort: "change", value: changeOf, format: dollars },
+          { title: "Miles", sort: "miles", value: ({ miles }) => miles, format: count },
         ],
         rows: [
-          [steps[0]?.day ?? "", firstPrice, null, changes.length === 0 ? listing.miles : null],
-          ...changes.map(({ date, price, price_before: before, miles }) => [
-            ...[date, price, price === null || before === null ? null : price - before, miles],
-          ]),
+          {
+            date: steps[0]?.day ?? "",
+            price: firstPrice,
+            price_before: null,
+            miles: changes.length === 0 ? listing.miles : null,
+          },
+          ...changes,
         ],
         sorting: sortingOf("price", address.path, address.query),
       }}
@@ -51,6 +54,12 @@ export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readon
     </Figure>
   );
 };
+
+const changeOf = ({
+  price,
+  price_before: before,
+}: Pick<ListingDetail["price_history"][number], "price" | "price_before">) =>
+  price === null || before === null ? null : price - before;
 
 interface Step {
   readonly day: string;

@@ -7,7 +7,7 @@ import { numberScale } from "../charts/scale.ts";
 import { Badge } from "../components/badge.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Figure } from "../components/figure.tsx";
-import type { ChartTable } from "../components/numbers.tsx";
+import type { Numbers } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
 import {
@@ -168,27 +168,22 @@ const nameOf = ({ year, trim, version, vin }: SimilarCar): string =>
   [year, trim ?? version].filter((part) => part !== null).join(" ") || vin;
 
 /** The names of the columns in CSV are those of the API. */
-function numbersOf(cars: readonly SimilarCar[]): ChartTable {
-  return {
-    columns: [
-      { name: "car", title: "Car" },
-      { name: "status", title: "State" },
-      { name: "miles", title: "Miles", format: count },
-      { name: "distance_miles", title: "Distance", format: (miles) => count(miles, " mi") },
-      { name: "price", title: "Price", format: dollars },
-      { name: "adjustment", title: "Adjustment", format: dollars },
-      { name: "adjusted_price", title: "Made comparable", format: dollars },
-      { name: "weight", title: "Weight", format: (weight) => weight.toFixed(2) },
-      { name: "vin", title: "VIN" },
-    ],
-    rows: cars.map((car) => [
-      { text: nameOf(car), path: `/listings/${car.listing_id}` },
-      car.status,
-      ...[car.miles, car.distance_miles, car.price, car.adjustment, car.adjusted_price, car.weight],
-      car.vin,
-    ]),
-  };
-}
+const numbersOf = (rows: readonly SimilarCar[]): Numbers<SimilarCar> => ({
+  rows,
+  columns: [
+    { title: "Car", sort: "car", value: nameOf, path: (car) => `/listings/${car.listing_id}` },
+    { title: "State", sort: "status", value: (car) => car.status },
+    { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
+    { title: "Distance", sort: "distance_miles", value: (car) => car.distance_miles, format: milesText },
+    { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
+    { title: "Adjustment", sort: "adjustment", value: (car) => car.adjustment, format: dollars },
+    { title: "Made comparable", sort: "adjusted_price", value: (car) => car.adjusted_price, format: dollars },
+    { title: "Weight", sort: "weight", value: (car) => car.weight, format: (weight) => weight.toFixed(2) },
+    { title: "VIN", sort: "vin", value: (car) => car.vin },
+  ],
+});
+
+const milesText = (miles: number): string => count(miles, " mi");
 
 /** Returns the statement of cars for sale of the model, within the years of the similar cars. */
 function sqlOf({ subject: { make, model, year } }: Valued): string | undefined {
@@ -247,7 +242,7 @@ const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
       </>
     ),
   },
-  { title: "Distance", sort: "distance", value: (car) => car.distance_miles, format: (miles) => count(miles, " mi") },
+  { title: "Distance", sort: "distance", value: (car) => car.distance_miles, format: milesText },
   { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
   { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
   {

@@ -77,14 +77,19 @@ const TrendFigure = ({ metric, series }: { readonly metric: string; readonly ser
     points: rowsOf(points).map((point) => pointOf(point, metric)),
   }));
   const points = lines.flatMap((line) => line.points);
-  const columns = [
-    { name: "series", title: "series" },
-    { name: "day", title: "day" },
-    { name: metric, title: metric, format: decimal },
-  ];
-  const rows = lines.flatMap(({ name, points: own }) => own.map(({ day, value }) => [name, day, value]));
   return (
-    <Figure id={metric} title={metric} numbers={{ columns, rows }}>
+    <Figure
+      id={metric}
+      title={metric}
+      numbers={{
+        columns: [
+          { title: "series", sort: "series", value: ({ name }) => name },
+          { title: "day", sort: "day", value: ({ day }) => day },
+          { title: metric, sort: metric, value: ({ value }) => value, format: decimal },
+        ],
+        rows: lines.flatMap(({ name, points: own }) => own.map((point) => ({ name, ...point }))),
+      }}
+    >
       <Chart
         label={metric}
         x={dayScale(points.map(({ day }) => day))}

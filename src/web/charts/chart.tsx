@@ -93,14 +93,14 @@ function plotOf({ x, y, marks, width, height, yTicks }: PlotOptions): Plot {
   const ends = marks.flatMap((mark) => (mark.mark === "line" ? [mark.name ?? "", mark.value ?? ""] : []));
   const ending = widthOf(ends);
   const right = ending === 0 ? width : Math.floor(width - ending - 16);
-  const top = isBars ? 24 : y?.label === undefined ? 16 : 22;
+  const top = isBars ? 24 : y?.label === undefined ? 16 : 34;
   const lines = x.ticks(ticksMax).some(({ below }) => below !== undefined) || x.label !== undefined ? 2 : 1;
   const hasSpanText = marks.some((mark) => mark.mark === "span" && mark.text !== undefined);
   const bottom = height - 9 - 17 * Math.max(lines, hasSpanText ? 2 : 1);
   // Dots at the ends of a series stay whole.
   const inset = isBars ? 0 : 6;
   const length = right - left - 2 * inset;
-  const gap = look(length, x.band);
+  const gap = gapOf(length, x.band);
   return {
     left,
     right,
@@ -113,7 +113,7 @@ function plotOf({ x, y, marks, width, height, yTicks }: PlotOptions): Plot {
 }
 
 /** Returns the gap between two bars in pixels: 10, or less where bars are thin. */
-const look = (length: number, band = 0): number => Math.min(10, 0.2 * band * length);
+const gapOf = (length: number, band = 0): number => Math.min(10, 0.2 * band * length);
 
 const widthOf = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length)) * characterWidth;
 

@@ -1,21 +1,12 @@
 /** The numbers of a chart: a table whose headings sort, and a CSV file. */
-import type { JSX } from "preact";
 import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
 import { changedPath } from "../shell/address.ts";
-import { DataTable, type Sorting } from "./table.tsx";
+import type { Sorting, TableColumn } from "./table.tsx";
 
-/** A number, a text, or one with a link to a page; null if it is unknown. */
-type Cell = string | number | null | { readonly text: string | number; readonly path: string };
-
-export interface ChartTable {
-  readonly columns: readonly {
-    /** Its name in CSV, and in the address of a sorted table. */
-    readonly name: string;
-    readonly title: string;
-    /** Formats its numbers; without it, it has texts. */
-    readonly format?: (value: number) => string;
-  }[];
-  readonly rows: readonly (readonly Cell[])[];
+export interface Numbers<Row> {
+  /** Each with a value, and the name by which addresses sort and the file has it. */
+  readonly columns: readonly (TableColumn<Row> & Required<Pick<TableColumn<Row>, "sort" | "value">>)[];
+  readonly rows: readonly Row[];
   /** How the page sorts the table, from `sortingOf`. Without it, the headings do not sort. */
   readonly sorting?: Sorting | undefined;
 }
@@ -29,33 +20,11 @@ export function sortingOf(id: string, path: string, query: URLSearchParams, anch
   };
 }
 
-export const NumbersTable = ({ id, columns, rows, sorting }: ChartTable & { readonly id: string }): JSX.Element => (
-  <DataTable
-    label={`Numbers of ${id.replaceAll("-", " ")}`}
-    columns={columns.map(({ name, ...column }, at) => ({
-      ...column,
-      sort: name,
-      value: (row: readonly Cell[]) => plainOf(row[at]),
-      path: (row: readonly Cell[]) => pathOf(row[at]),
-    }))}
-    rows={rows}
-    sorting={sorting}
-  />
-);
-
-const plainOf = (cell: Cell | undefined): string | number | null =>
-  cell === undefined ? null : typeof cell === "object" && cell !== null ? cell.text : cell;
-
-const pathOf = (cell: Cell | undefined): string | undefined =>
-  typeof cell === "object" && cell !== null ? cell.path : undefined;
-
 /** Returns a data URL of the numbers as a CSV file. */
-export function numbersUrl({ columns, rows }: ChartTable): string {
-  const lines = csvLines([columns.map(({ name }) => name), ...rows.map((row) => row.map(csvCell))]);
-  return `data:text/csv;charset=utf-8,${encodeURIComponent(lines)}`;
-}
-
-function csvCell(cell: Cell): string | undefined {
-  const plain = plainOf(cell);
-  return typeof plain === "number" ? String(plain) : plain === null ? undefined : escapeFormula(plain);
+export function numbersUrl<Row>({ columns, rows }: Numbers<Row>): string {
+  const cells = rows.map((row) => columns.map(({ value }) => value(row) ?? undefined));
+  const texts = cells.map((row) =>
+    row.map((cell) => (typeof cell === "string" ? escapeFormula(cell) : cell?.toString())),
+  );
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(csvLines([columns.map(({ sort }) => sort), ...texts]))}`;
 }

@@ -16,13 +16,17 @@ export interface SheetProps {
 
 export const Sheet = ({ title, of, end, id, isTinted = false, tools, children }: SheetProps): JSX.Element => (
   <section class={isTinted ? "fig tint" : "fig"} id={id}>
-    <div class="head">
-      <div>
-        <h2>{title}</h2>
-        {of === undefined ? null : <p class="of">{of}</p>}
+    {of === undefined && end === undefined ? (
+      <h2>{title}</h2>
+    ) : (
+      <div class="head">
+        <div>
+          <h2>{title}</h2>
+          {of === undefined ? null : <p class="of">{of}</p>}
+        </div>
+        {end}
       </div>
-      {end}
-    </div>
+    )}
     {children}
     {tools === undefined ? null : <div class="tools">{tools}</div>}
   </section>

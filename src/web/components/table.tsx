@@ -6,7 +6,7 @@ type Value = number | string | null | undefined;
 export interface TableColumn<Row> {
   /** Its title; empty for a column of drawings. */
   readonly title: ComponentChildren;
-  /** How the rows sort by it: the value of the page's `sort`, without a sign. Other columns do not sort. */
+  /** Its name where addresses sort by it, and in files. Other columns do not sort. */
   readonly sort?: string | undefined;
   readonly isNumber?: boolean;
   /** The value of a row, by which the table sorts; without it, rows have the order of the page. An unknown one is a dash, and last. */

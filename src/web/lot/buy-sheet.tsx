@@ -142,10 +142,7 @@ const MissingSheet = ({ choice, buying: { models = [] } }: BuyProps): JSX.Elemen
     { title: "Median price", sort: "median", value: ({ median }) => median, format: dollars },
   ];
   const names = ["make", "model", "sold", "offered", "yours", "median"] as const;
-  const csv = {
-    columns: names.map((name) => ({ name, title: name })),
-    rows: models.map((one) => names.map((name) => one[name])),
-  };
+  const inFile = names.map((name) => ({ title: name, sort: name, value: (one: MarketModel) => one[name] }));
   return (
     <Sheet
       id="buy"
@@ -153,7 +150,7 @@ const MissingSheet = ({ choice, buying: { models = [] } }: BuyProps): JSX.Elemen
       of={buyNote(condition, buyRadius, isOwn)}
       tools={
         <>
-          <a href={numbersUrl(csv)} download="what-to-buy.csv">
+          <a href={numbersUrl({ columns: inFile, rows: models })} download="what-to-buy.csv">
             As CSV
           </a>
           <a

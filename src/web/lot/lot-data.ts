@@ -4,6 +4,7 @@ import { queryString, type TextParameters } from "../../operations/caller.ts";
 import type { DealerLot } from "../sentences/lot.ts";
 import { changedPath } from "../shell/address.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { countIn } from "../shop/facets.ts";
 import { withParameters } from "../shop/view.ts";
 import { aroundDealer, loadDealers, placeDealers, pointOf, type RankedDealer, rankDealers } from "./lot-dealers.ts";
 
@@ -100,11 +101,8 @@ export async function readChoice(
   const counted = await requests.loadPart("number of cars", () =>
     requests.call("getFacets", { facets: "inventory_type", dealer_id }),
   );
-  const countOf = (...types: readonly string[]): number =>
-    (counted?.data.facets.inventory_type ?? [])
-      .filter(({ value }) => types.includes(value))
-      .reduce((sum, { count }) => sum + count, 0);
-  const counts = { used: countOf("used", "certified"), new: countOf("new") };
+  const types = counted?.data.facets.inventory_type ?? [];
+  const counts = { used: countIn(types, "used", "certified"), new: countIn(types, "new") };
   const usual = counts.used === 0 && counts.new > 0 ? "new" : "used";
   return {
     dealer,

@@ -64,15 +64,12 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
       of={priceAgeNote(ranked.length, radius, condition)}
       numbers={{
         columns: [
-          { name: "dealer", title: "Dealer" },
-          { name: "to_market", title: "To market", format: toMarketText },
-          { name: "days", title: "Days", format: roundedDays },
-          { name: "cars", title: "Cars", format: count },
+          { title: "Dealer", sort: "dealer", value: ({ name }) => name, path: (one) => dealerPath(choice, one) },
+          { title: "To market", sort: "to_market", value: ({ toMarket }) => toMarket, format: toMarketText },
+          { title: "Days", sort: "days", value: ({ days }) => days, format: roundedDays },
+          { title: "Cars", sort: "cars", value: ({ cars }) => cars, format: count },
         ],
-        rows: ranked.map((one) => [
-          { text: one.name, path: dealerPath(choice, one) },
-          ...[one.toMarket, one.days, one.cars],
-        ]),
+        rows: ranked,
         sorting: sortingOf("price-age", pathOfLot(choice), query),
       }}
       sql={ranked.length === 0 ? undefined : statementOfDealers(choice, ranked)}
@@ -144,11 +141,11 @@ export const AgingFigure = ({ lot: { choice, aging, said } }: LotProps): JSX.Ele
       of={agingNote(said)}
       numbers={{
         columns: [
-          { name: "days", title: "Days on the lot" },
-          { name: "cars", title: "Cars", format: count },
-          { name: "money", title: "Money", format: dollars },
+          { title: "Days on the lot", sort: "days", value: ({ text }) => text, path: pathOf },
+          { title: "Cars", sort: "cars", value: ({ cars }) => cars, format: count },
+          { title: "Money", sort: "money", value: ({ money }) => money, format: dollars },
         ],
-        rows: aging.map((bucket) => [{ text: bucket.text, path: pathOf(bucket) }, bucket.cars, bucket.money]),
+        rows: aging,
         sorting: sortingOf("aging", pathOfLot(choice), choice.query),
       }}
       sql={statementOfAges(choice)}

@@ -13,13 +13,10 @@ import { changedPath } from "../shell/address.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { ShownMarket } from "./market-figures.tsx";
 import { type MarketSearch, marketPath } from "./market-search.ts";
-import type { MarketPoint, SearchTrend } from "./market-trends.ts";
+import { type DayRow, type MarketPoint, rowsOf, type SearchTrend } from "./market-trends.ts";
 
 /** The days that are shown beside the charts. */
 const daysMin = 8;
-
-/** A day: the point of each search. */
-type DayRow = readonly MarketPoint[];
 
 interface DayColumn extends TableColumn<DayRow> {
   /** Its name in files and in the order of the address. */
@@ -60,9 +57,6 @@ function gapOf([own, other]: DayRow): number | null {
   const after = other?.["price.median"] ?? null;
   return before === null || after === null ? null : after - before;
 }
-
-const rowsOf = (trends: readonly SearchTrend[]): readonly DayRow[] =>
-  (trends[0]?.points ?? []).map((_, index) => trends.flatMap(({ points }) => points[index] ?? []));
 
 export const DaysSheet = ({ market: { trends, period, query } }: { readonly market: ShownMarket }): JSX.Element => {
   const isFull = query.get("view") === "table";

@@ -21,7 +21,16 @@ import {
 import { capital } from "../sentences/words.ts";
 import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
 import { carsPath, type MarketSearch } from "./market-search.ts";
-import { chartMin, endsUnfinished, type MarketPoint, type SearchTrend, soldDays, soldPath } from "./market-trends.ts";
+import {
+  chartMin,
+  type DayRow,
+  endsUnfinished,
+  type MarketPoint,
+  rowsOf,
+  type SearchTrend,
+  soldDays,
+  soldPath,
+} from "./market-trends.ts";
 
 /** What the figures show. */
 export interface ShownMarket {
@@ -71,13 +80,19 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
       of={of}
       numbers={{
         columns: [
-          { name: "day", title: capital(points[0]?.interval ?? "day") },
-          ...trends.map(({ search }) => ({ name: search.name, title: capital(search.name), format })),
+          {
+            title: capital(points[0]?.interval ?? "day"),
+            sort: "day",
+            value: ([point]) => point && pointLabel(point, period.asOf),
+          },
+          ...trends.map(({ search: { name } }, index) => ({
+            title: capital(name),
+            sort: name,
+            value: (row: DayRow) => row[index]?.[metric],
+            format,
+          })),
         ],
-        rows: points.map((point, index) => [
-          pointLabel(point, period.asOf),
-          ...trends.map((trend) => trend.points[index]?.[metric] ?? null),
-        ]),
+        rows: rowsOf(trends),
         sorting: sortingOf(id, "/market", query),
       }}
       sql={sql}
@@ -196,8 +211,6 @@ export const FactsSheet = ({ market: { trends, sides } }: { readonly market: Sho
   </Sheet>
 );
 
-type AgePoint = NonNullable<SearchTrend["loss"]>["points"][number];
-
 const yearText = (age: number): string => (age === 1 ? "1 year" : `${age} yr`);
 
 /** Returns a scale of whole years of age. */
@@ -236,9 +249,6 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
       },
     ];
   });
-  const rows = followed.flatMap(({ trend, loss }) =>
-    loss.points.map((point) => ageRow(trend, point, loss.newest_year ?? 0)),
-  );
   const sample = followed.reduce((sum, { loss }) => sum + loss.curve.sample, 0);
   const prices = [...medians.map(({ median }) => median ?? 0), ...medians.map(({ fitted }) => fitted ?? 0)];
   return (
@@ -248,13 +258,15 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
       of={lossNote}
       numbers={{
         columns: [
-          { name: "model", title: "Model" },
-          { name: "age", title: "Years", format: count },
-          { name: "cars", title: "Cars", format: count },
-          { name: "median", title: "Median", format: dollars },
-          { name: "fitted", title: "Curve", format: dollars },
+          { title: "Model", sort: "model", value: ({ search }) => search.name },
+          { title: "Years", sort: "age", value: ({ from }) => from, format: count, path: carsOfAge },
+          { title: "Cars", sort: "cars", value: ({ sample }) => sample, format: count },
+          { title: "Median", sort: "median", value: ({ median }) => median, format: dollars },
+          { title: "Curve", sort: "fitted", value: ({ fitted }) => fitted, format: dollars },
         ],
-        rows,
+        rows: followed.flatMap(({ trend: { search }, loss }) =>
+          loss.points.map((point) => ({ ...point, search, year: (loss.newest_year ?? 0) - point.from })),
+        ),
         sorting: sortingOf("loss", "/market", query),
       }}
     >
@@ -272,9 +284,6 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
   );
 };
 
-/** Returns the row of an age; its cars for sale are a link. */
-function ageRow({ search }: SearchTrend, { from, sample, median, fitted }: AgePoint, newest: number) {
-  const year = String(newest - from);
-  const path = carsPath(search, { inventory_type: "used,certified", year });
-  return [search.name, { text: from, path }, sample, median, fitted];
-}
+/** Returns the page with the used cars of a model year. */
+const carsOfAge = ({ search, year }: { readonly search: MarketSearch; readonly year: number }): string =>
+  carsPath(search, { inventory_type: "used,certified", year: String(year) });

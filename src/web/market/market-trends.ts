@@ -40,6 +40,12 @@ export interface SearchTrend {
   readonly others: readonly string[];
 }
 
+/** A day: the point of each search. */
+export type DayRow = readonly MarketPoint[];
+
+export const rowsOf = (trends: readonly SearchTrend[]): readonly DayRow[] =>
+  (trends[0]?.points ?? []).map((_, index) => trends.flatMap(({ points }) => points[index] ?? []));
+
 export interface Period {
   readonly from: string;
   readonly to: string;

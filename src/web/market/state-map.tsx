@@ -33,7 +33,7 @@ export async function countStates(requests: PageRequests, search: MarketSearch):
     code,
     name: nameOfState(code) ?? code,
     cars,
-    median: metric?.value ?? null,
+    median: metric?.value == null ? null : Math.round(metric.value),
   }));
   return { search, states };
 }
@@ -75,15 +75,16 @@ export const MapFigure = ({ counted, query, color }: MapProps): JSX.Element => {
       of={`Cars for sale in each state. ${amountOf(total, "car")}: ${search.plural}.${beyond}`}
       numbers={{
         columns: [
-          { name: "state", title: "State" },
-          { name: "cars", title: "For sale", format: count },
-          { name: "median", title: "Median price", format: dollars },
+          {
+            title: "State",
+            sort: "state",
+            value: ({ name }) => name,
+            path: ({ code: state }) => carsPath(search, { state }),
+          },
+          { title: "For sale", sort: "cars", value: ({ cars }) => cars, format: count },
+          { title: "Median price", sort: "median", value: ({ median }) => median, format: dollars },
         ],
-        rows: states.map(({ code, name, cars, median }) => [
-          { text: name, path: carsPath(search, { state: code }) },
-          cars,
-          median === null ? null : Math.round(median),
-        ]),
+        rows: states,
         sorting: sortingOf(id, "/market", query),
       }}
       controls={<Shades bounds={bounds} color={color} />}

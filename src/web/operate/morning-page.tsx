@@ -260,17 +260,12 @@ const CarsRead = ({ overview: { summaries, days }, asOf, query }: ShownProps): J
       of={note}
       numbers={{
         columns: [
-          { name: "day", title: "Day" },
-          { name: "cars", title: "Cars read", format: count },
-          { name: "files", title: "Files", format: count },
-          { name: "refused", title: "Rows refused", format: count },
+          { title: "Day", sort: "day", value: ({ day }) => day, path: ({ day }) => `/operate/days/${day}` },
+          { title: "Cars read", sort: "cars", value: ({ vins }) => vins, format: count },
+          { title: "Files", sort: "files", value: ({ feeds }) => feeds, format: count },
+          { title: "Rows refused", sort: "refused", value: ({ rejected }) => rejected, format: count },
         ],
-        rows: summaries.map(({ day, vins, feeds, rejected }) => [
-          { text: day, path: `/operate/days/${day}` },
-          vins,
-          feeds,
-          rejected,
-        ]),
+        rows: summaries,
         sorting: sortingOf("read", operatePath, query),
       }}
     >

@@ -143,11 +143,11 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
       of={`Charges of all accounts, added up day by day (UTC).${pace === undefined ? "" : " Dotted: at the pace so far."}`}
       numbers={{
         columns: [
-          { name: "day", title: "Day", format: count },
-          { name: name.toLowerCase(), title: name, format: money },
-          { name: nameBefore.toLowerCase(), title: nameBefore, format: money },
+          { title: "Day", sort: "day", value: (index) => index + 1, format: count },
+          { title: name, sort: name.toLowerCase(), value: (index) => revenue.charges[index], format: money },
+          { title: nameBefore, sort: nameBefore.toLowerCase(), value: (index) => revenue.before[index], format: money },
         ],
-        rows: days.map((_, index) => [index + 1, revenue.charges[index] ?? null, revenue.before[index] ?? null]),
+        rows: days.map((_, index) => index),
         sorting: sortingOf("run", path, query),
       }}
     >

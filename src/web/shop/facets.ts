@@ -59,6 +59,10 @@ export interface ViewFacets {
   readonly stats: FacetCounts["stats"];
 }
 
+/** Returns how many listings have some values of a facet. */
+export const countIn = (buckets: readonly ValueBucket[], ...values: readonly string[]): number =>
+  buckets.filter(({ value }) => values.includes(value)).reduce((sum, { count }) => sum + count, 0);
+
 /** The counts of a view whose facets cannot be counted. */
 export const noFacets: ViewFacets = { values: {}, ranges: {}, stats: {} };
 

@@ -5,7 +5,14 @@ import { Badge, ratingWords } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Facet, type FacetRow, RangeFacet } from "../components/facet.tsx";
 import { decimal, dollars } from "../shell/format.ts";
-import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets, valuesMax } from "./facets.ts";
+import {
+  countIn,
+  type FacetDefinition,
+  facetDefinitions,
+  type ValueBucket,
+  type ViewFacets,
+  valuesMax,
+} from "./facets.ts";
 import { valueName } from "./filter-words.ts";
 import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
 
@@ -79,9 +86,6 @@ const FacetField = (props: FacetFieldProps): JSX.Element | null => {
   return <ValuesField {...props} />;
 };
 
-const countOf = (buckets: readonly ValueBucket[], ...values: readonly string[]): number =>
-  buckets.filter(({ value }) => values.includes(value)).reduce((sum, bucket) => sum + bucket.count, 0);
-
 /** Used cars are those that are certified too. */
 function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): readonly FacetRow[] {
   const chosen = listOf(view, "inventory_type").map((value) => (value === "cpo" ? "certified" : value));
@@ -89,7 +93,7 @@ function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): r
   const row = (value: string, text: string, isChecked: boolean): FacetRow => ({
     value,
     text,
-    count: countOf(buckets, ...value.split(",")),
+    count: countIn(buckets, ...value.split(",")),
     isChecked,
   });
   return [
@@ -103,7 +107,7 @@ function conditionRows(view: ViewParameters, buckets: readonly ValueBucket[]): r
 /** What the keywords say of a car. As filters, two of them hide the cars that have them. */
 const historyRows = (view: ViewParameters, buckets: readonly ValueBucket[], total = 0): readonly FacetRow[] =>
   ["clean_title", "one_owner", "fleet", "branded"].map((value) => {
-    const having = countOf(buckets, value);
+    const having = countIn(buckets, value);
     const isHiding = value === "fleet" || value === "branded";
     return {
       value,

@@ -22,6 +22,7 @@ import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { countIn } from "./facets.ts";
 import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
 import { type ViewParameters, viewPath } from "./view.ts";
@@ -103,10 +104,7 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
     ),
     zipPlace(requests, near),
   ]);
-  const countOf = (facet: string, ...values: readonly string[]): number | undefined =>
-    all.facets[facet]
-      ?.filter(({ value }) => values.includes(String(value)))
-      .reduce((sum, bucket) => sum + bucket.count, 0);
+  const countOf = (facet: string, ...values: readonly string[]): number => countIn(all.facets[facet] ?? [], ...values);
   const today: MarketToday = {
     cars: all.total,
     dealers: dealers?.pagination.total,

@@ -15,6 +15,7 @@ import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export.tsx";
+import { countIn } from "./facets.ts";
 import { FilterForm } from "./filter-form.tsx";
 import { chosenFilters, spokenSearch } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
@@ -125,12 +126,10 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
       return answer.data.filter(({ value_rating: rating, inventory_type: type, keywords }) =>
         [rating, type, ...(keywords ?? [])].some((word) => values.some((value) => value === word)),
       ).length;
+    const buckets = (within?.facets ?? facets.values)[facet];
     // The counts beside the filters are without the facet's own filter.
-    const isOther = (value: string): boolean =>
-      facet === "inventory_type" && chosen.length > 0 && !chosen.includes(value);
-    return (within?.facets ?? facets.values)[facet]
-      ?.filter(({ value }) => values.includes(value) && !isOther(value))
-      .reduce((sum, bucket) => sum + bucket.count, 0);
+    const isOwn = facet === "inventory_type" && chosen.length > 0;
+    return buckets && countIn(buckets, ...values.filter((value) => !isOwn || chosen.includes(value)));
   };
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
   const great = isJudged(view) ? countOf("value_rating", "great") : undefined;

@@ -38,7 +38,7 @@ const noServingFiles = { hasServingFiles: false };
 const folder = await temporaryFolder(fileScope);
 const lake = join(folder, "lake");
 const feeds = join(folder, "feeds");
-const days = randomFeeds({ seed: 20261128, days: 5, cars: 400 });
+const days = randomFeeds({ seed: 20261128, days: 5, cars: 160 });
 const publish = async (index: number): Promise<void> => {
   const { day = "", feeds: ofDay = {} } = days[index] ?? {};
   await ingestPath(lake, await writeFeeds(feeds, day, ofDay), noServingFiles);

@@ -1,6 +1,6 @@
 /** Feeds whose rows or prices collapse are held, until they are released, replayed, or repeated often enough. */
 import assert from "node:assert/strict";
-import { cp, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
@@ -16,7 +16,7 @@ import { feedOverview } from "../../../src/query/quality/feed-overview.ts";
 import { carquetHere } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
-import { createLake, ingestPath, queryLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake, ingestPath, queryLake, temporaryCopy, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
@@ -68,11 +68,7 @@ const decide = (lake: string, decision: DecisionName, dealer_id: string, vins: n
   recordDecision(lake, { dealer_id, day: days[1], vins, decision, at: "2026-03-02T12:00:00.000Z" });
 
 /** Returns a copy of the lake whose last feeds are held. */
-async function copyOfHeldLake(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await cp(heldLake, lake, { recursive: true, verbatimSymlinks: true });
-  return lake;
-}
+const copyOfHeldLake = (scope: Scope): Promise<string> => temporaryCopy(scope, heldLake);
 
 /** Ingests one more day into a lake. */
 async function ingestNext(

@@ -1,6 +1,7 @@
 /** Counts the events of listings by day in search indexes. A listing counts with its last observed values. */
-import { forEachInTurns } from "../../../base/concurrency.ts";
+
 import { epochDay } from "../../../base/day.ts";
+import { forEachInTurns } from "../../../base/turns.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
 import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/source.ts";

@@ -1,5 +1,5 @@
 /** Sums over the listings of each value and day, added up over the indexes of many months. */
-import { forEachInTurns } from "../../../base/concurrency.ts";
+import { forEachInTurns } from "../../../base/turns.ts";
 import type { LevelRequest } from "../../../listing/source.ts";
 import { compareValues } from "../../../listing/values.ts";
 import { unknownId } from "../build.ts";

@@ -1,6 +1,7 @@
 /** Sums of many days from search indexes: the numbers of listings, and what means follow from. */
-import { forEachInTurns } from "../../../base/concurrency.ts";
+
 import { epochDay } from "../../../base/day.ts";
+import { forEachInTurns } from "../../../base/turns.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { meanOf } from "../../../listing/aggregates.ts";
