@@ -2,27 +2,36 @@
 import { integerIn, integerOrNullIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
+import { flagIn, rowReader } from "../db/row-reader.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { spentIn } from "./ledger/usage.ts";
-import { type AccountState, defaultLowBalanceMicros, type Funds } from "./policy/billing-state.ts";
+import { type AccountState, defaultLowBalanceMicros } from "./policy/billing-state.ts";
 import type { RateLimits } from "./policy/rate-limiter.ts";
 import { type Tier, tierLimits, tiers } from "./policy/tiers.ts";
 
-export interface Account extends Funds {
-  readonly accountId: string;
-  readonly email: string;
-  readonly createdAtMs: number;
-  readonly tier: Tier;
+const readAccount = rowReader({
+  accountId: textIn,
+  email: textIn,
+  createdAtMs: integerIn,
+  tier: tierIn,
+  state: stateIn,
+  balanceMicros: integerIn,
+  lowBalanceMicros: (row: Row): number => integerIn(row, "low_micros"),
   /** The UTC month (`YYYY-MM`) that `spentMicros` covers. */
-  readonly month: string;
-  /** Rate limits that replace those of the tier; null if the tier's apply. */
-  readonly rateLimitOverride: RateLimits | null;
+  month: textIn,
+  spentMicros: integerIn,
+  capMicros: integerOrNullIn,
   /** Operators see and change all accounts in the dashboard. */
-  readonly isOperator: boolean;
+  isOperator: flagIn,
   /** Whether nothing has been charged to the account yet. */
-  readonly isNew: boolean;
-}
+  isNew: flagIn,
+  /** Rate limits that replace those of the tier; null if the tier's apply. */
+  rateLimitOverride: (row: Row): RateLimits | null =>
+    row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
+});
+
+export type Account = ReturnType<typeof readAccount>;
 
 /** Returns the rate limits that apply to an account: its override, else those of its tier. */
 export const effectiveLimits = ({ tier, rateLimitOverride }: Account): RateLimits =>
@@ -47,28 +56,28 @@ export async function createAccount(
 
 /** Returns all accounts with their spending in a UTC month, oldest first. */
 export const listAccounts = async (database: SqlDatabase, month: string): Promise<readonly Account[]> =>
-  (await database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`)).map(accountFromRow);
+  (await database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`)).map(readAccount);
 
 export interface AccountSearch {
   /** Part of an account id or email address; empty for all accounts. */
   readonly search: string;
   readonly month: string;
-  readonly offset: number;
   readonly limit: number;
 }
 
-/** Returns a page of the accounts whose id or email address contains a text, oldest first, and their total. */
-export async function searchAccounts(
-  database: SqlDatabase,
-  { search, month, offset, limit }: AccountSearch,
-): Promise<{ readonly accounts: readonly Account[]; readonly total: number }> {
-  const { contains } = database.dialect;
-  const matches = sql`(${contains(sql`lower(email)`, sql`lower(${search})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
-  const total = integerIn(await database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
-  const rows = await database.all(sql`
-    ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit} OFFSET ${offset}`);
-  return { accounts: rows.map(accountFromRow), total };
-}
+/** Returns the first accounts whose id or email address contains a text, oldest first, and their total. */
+export const searchAccounts = (
+  opened: SqlDatabase,
+  { search, month, limit }: AccountSearch,
+): Promise<{ readonly accounts: readonly Account[]; readonly total: number }> =>
+  opened.reading(async (database) => {
+    const { contains } = database.dialect;
+    const matches = sql`(${contains(sql`lower(email)`, sql`lower(${search})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
+    const total = integerIn(await database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
+    const rows = await database.all(sql`
+      ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit}`);
+    return { accounts: rows.map(readAccount), total };
+  });
 
 /** Returns accounts with their spending in a UTC month, by account id. Unknown ids are absent. */
 export async function findAccounts(
@@ -78,7 +87,7 @@ export async function findAccounts(
 ): Promise<ReadonlyMap<string, Account>> {
   const rows = await database.all(sql`
     ${selectAccounts(month)} WHERE ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
-  return new Map(rows.map(accountFromRow).map((account) => [account.accountId, account]));
+  return new Map(rows.map(readAccount).map((account) => [account.accountId, account]));
 }
 
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
@@ -102,14 +111,6 @@ export async function lockAccount(database: SqlDatabase, accountId: string): Pro
   if (row === undefined) throw unknownAccountError(accountId);
 }
 
-/** Returns the fields that decide whether an account can pay, or undefined if its id is unknown. */
-export async function findFunds(database: SqlDatabase, accountId: string, month: string): Promise<Funds | undefined> {
-  const row = await database.one(sql`
-    SELECT state, balance_micros, low_micros, cap_micros, ${spentIn(sql`${month}`)} AS spent_micros
-    FROM   accounts WHERE account_id = ${accountId}`);
-  return row && fundsFromRow(row);
-}
-
 function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
   const [only] = ids;
   if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
@@ -125,29 +126,8 @@ const selectAccounts = (month: string): Sql => sql`
          CASE WHEN EXISTS (SELECT 1 FROM usage_days WHERE usage_days.account_id = accounts.account_id) THEN 0 ELSE 1 END AS is_new
   FROM   accounts`;
 
-function accountFromRow(row: Row): Account {
-  return {
-    accountId: textIn(row, "account_id"),
-    email: textIn(row, "email"),
-    createdAtMs: integerIn(row, "created_at_ms"),
-    tier: tierIn(row, "tier"),
-    month: textIn(row, "month"),
-    ...fundsFromRow(row),
-    rateLimitOverride:
-      row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
-    isOperator: integerIn(row, "is_operator") === 1,
-    isNew: integerIn(row, "is_new") === 1,
-  };
-}
-
-function fundsFromRow(row: Row): Funds {
-  return {
-    state: row.state === "suspended" ? "suspended" : "active",
-    balanceMicros: integerIn(row, "balance_micros"),
-    lowBalanceMicros: integerIn(row, "low_micros"),
-    spentMicros: integerIn(row, "spent_micros"),
-    capMicros: integerOrNullIn(row, "cap_micros"),
-  };
+function stateIn(row: Row): AccountState {
+  return row.state === "suspended" ? "suspended" : "active";
 }
 
 /** Returns the tier in a column. Throws a TypeError for any other value. */

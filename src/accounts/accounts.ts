@@ -14,8 +14,9 @@ import { Administration } from "./administration/administration.ts";
 import { reviewDaily } from "./administration/changes.ts";
 import { type Clock, monthOf } from "./clock.ts";
 import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
+import type { CredentialCache } from "./keys/credential-cache.ts";
 import { type CachedAccount, type CachedKey, hasSecret, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
-import { type ApiKey, findActiveKey } from "./keys/keys.ts";
+import { type ApiKey, findActiveKey, localKeyOf, recordKeyUses } from "./keys/keys.ts";
 import { type ChargeEntry, postCharge } from "./ledger/charging.ts";
 import {
   findRepetition,
@@ -25,7 +26,7 @@ import {
   type Repetition,
 } from "./ledger/idempotency.ts";
 import { listUsage, type UsageRange, type UsageRow } from "./ledger/usage.ts";
-import { type AccessToken, findAccessToken } from "./oauth/oauth-state.ts";
+import { purgeOAuthState } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds, type Shortfall } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
@@ -38,6 +39,7 @@ import {
 } from "./policy/rate-limiter.ts";
 import { SharedRateLimiter } from "./policy/shared-rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
+import { purgeSessions } from "./sign-in/sign-in-tables.ts";
 import { refuseUnmetered, ServiceAccounts, type ServiceAccountsOptions } from "./storage/service-accounts.ts";
 
 /** Options and callbacks of the ledger, and the clock. */
@@ -92,7 +94,7 @@ export class Accounts {
     const { clock } = options;
     this.clock = clock;
     this.administration = new Administration(store, clock);
-    this.keyUses = new KeyUseRecorder((uses) => this.administration.call("recordKeyUses", { uses }));
+    this.keyUses = new KeyUseRecorder((uses) => this.administration.call(recordKeyUses, uses));
     const monotonicMs = (): number => clock.monotonicMs();
     this.keys = new KeyCache(
       (keyId) => store.use((database) => findActiveKey(database, keyId, monthOf(clock.wallMs()))),
@@ -106,7 +108,7 @@ export class Accounts {
   static async open(location: string, options: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(location, await ServiceAccounts.open(location, options), options);
     if (options.isOpen === true)
-      accounts.localKeyId = await accounts.administration.call("openLocalAccount", { atMs: options.clock.wallMs() });
+      accounts.localKeyId = await accounts.administration.call(localKeyOf, options.clock.wallMs());
     return accounts;
   }
 
@@ -139,14 +141,8 @@ export class Accounts {
   identify(apiKey: string, network: string): Identity | Promise<Identity> {
     const parts = parseApiKey(apiKey);
     const known = parts === undefined ? null : this.keys.get(parts.keyId);
-    if (parts !== undefined && known === undefined) {
-      if (this.keys.has(parts.keyId)) return this.identifyCached(parts, network);
-      this.countFailure(network);
-      return this.identifyNew(parts, network);
-    }
     if (parts !== undefined && hasSecret(known, parts.secret)) return this.withUse(known);
-    this.countFailure(network);
-    throw refuse("invalid_api_key", {});
+    return this.identifyUncached(parts, network);
   }
 
   /**
@@ -157,10 +153,6 @@ export class Accounts {
     const key = this.keys.get(keyId) ?? (await this.keys.load(keyId));
     if (key === undefined) throw refuse("invalid_api_key", {});
     return this.withUse(key);
-  }
-
-  findToken(sha256: string): Promise<AccessToken | null> {
-    return this.store.use((database) => findAccessToken(database, sha256, this.clock.wallMs()));
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
@@ -199,8 +191,13 @@ export class Accounts {
    * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like `hold`, and
    * with `idempotency_key_reused` if the key belongs to a different request.
    */
-  async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
-    if (this.isOpen) return this.hold(identity, usageClass, undefined, units);
+  async holdOnce(
+    identity: Identity,
+    usageClass: UsageClass,
+    request: IdempotentRequest | undefined,
+    units = 1,
+  ): Promise<Hold> {
+    if (this.isOpen || request === undefined) return this.hold(identity, usageClass, undefined, units);
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
     const found = await this.store.use((database) => findRepetition(database, accountId, request, atMs));
@@ -259,7 +256,8 @@ export class Accounts {
   async purgeExpired(): Promise<void> {
     const atMs = this.clock.wallMs();
     while (await this.store.attempt((database) => purgeIdempotencyKeys(database, atMs - idempotencyMs)));
-    await this.administration.call("purgeExpired", { atMs });
+    await this.administration.call(purgeSessions, atMs);
+    await this.administration.call(purgeOAuthState, atMs);
     await this.requests.purge?.();
   }
 
@@ -269,36 +267,43 @@ export class Accounts {
     await this.store.close();
   }
 
-  /** Waits for a key that is cached but too old, or is being looked up for another request. */
-  private async identifyCached({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
-    const key = await this.keys.load(keyId);
-    if (hasSecret(key, secret)) return this.withUse(key);
-    this.countFailure(network);
-    throw refuse("invalid_api_key", {});
+  private async identifyUncached(parts: ApiKeyParts | undefined, network: string): Promise<Identity> {
+    const isValid = (found: CachedKey): boolean => hasSecret(found, parts?.secret ?? "");
+    const key = await this.countingFailures(this.keys, parts?.keyId, network, isValid);
+    if (key === undefined) throw refuse("invalid_api_key", {});
+    return this.withUse(key);
   }
 
-  /** Looks up a key that is not cached. The attempt counts as failed until the key turns out to be valid. */
-  private async identifyNew({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
-    let key: CachedKey | undefined;
+  /**
+   * Returns what a credential stands for; undefined if it is unknown or not valid. Refuses with `too_many_invalid_api_keys` if too many attempts of the
+   * network failed. An attempt counts as failed until the credential turns out to be valid; one with a credential that was known at its last look-up,
+   * or is being looked up, counts only after the look-up.
+   */
+  async countingFailures<Value extends object>(
+    cache: CredentialCache<Value>,
+    id: string | undefined,
+    network: string,
+    isValid = (_: Value): boolean => true,
+  ): Promise<Value | undefined> {
+    const cached = id === undefined ? null : cache.get(id);
+    if (cached && isValid(cached)) return cached;
+    const isKnown = cached === undefined && id !== undefined && cache.has(id);
+    if (!isKnown) this.countFailure(network);
+    if (cached !== undefined || id === undefined) return undefined;
+    let isFailure = false;
     try {
-      key = await this.keys.load(keyId);
-    } catch (thrown) {
-      this.uncountFailure(network);
-      throw thrown;
+      const found = await cache.load(id);
+      isFailure = found === undefined || !isValid(found);
+      if (isFailure && isKnown) this.countFailure(network);
+      return isFailure ? undefined : found;
+    } finally {
+      if (!isFailure && !isKnown) this.failedAuthentications.uncount(network);
     }
-    if (!hasSecret(key, secret)) throw refuse("invalid_api_key", {});
-    this.uncountFailure(network);
-    return this.withUse(key);
   }
 
   private withUse(key: CachedKey): CachedKey {
     this.keyUses.add(key.key.keyId, this.clock.wallMs());
     return key;
-  }
-
-  /** Takes back the count of an authentication that turned out to be valid. */
-  uncountFailure(network: string): void {
-    this.failedAuthentications.uncount(network);
   }
 
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */

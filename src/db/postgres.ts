@@ -7,7 +7,7 @@ import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
 import { type Sql, sql, type Value } from "./sql.ts";
-import { postgresDialect, SqlDatabase, type SqlReply, scalarOf } from "./sql-database.ts";
+import { checked, postgresDialect, SqlDatabase, type SqlReply, scalarOf, WithinTransaction } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
@@ -54,13 +54,10 @@ export const withoutPassword = (location: string): string =>
 export async function connectPostgres(url: string, { flush, ...options }: PostgresOptions): Promise<SqlDatabase> {
   const flushes = flush?.isEachFlushed === false ? flush : undefined;
   const database = new PostgresDatabase(url, flushes === undefined ? "on" : "off", options);
-  try {
-    await database.one(sql`SELECT 1`);
-  } catch (thrown) {
-    await database.close();
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  await checked(database, () => database.one(sql`SELECT 1`)).catch((thrown: unknown) => {
+    const reason = messageOf(thrown);
     throw new UserError(`${withoutPassword(url)}: cannot be opened as a database: ${reason}.`, { cause: thrown });
-  }
+  });
   return flushes === undefined ? database : new FlushedDatabase(database, { ...flushes, sync: () => database.flush() });
 }
 
@@ -134,7 +131,12 @@ class PostgresDatabase extends SqlDatabase {
     return repeatTransient(() =>
       this.withClient(async (client) => {
         await executeText(client, begin);
-        const result = await rollingBack(client, "ROLLBACK", () => work(new WithinTransaction(client)));
+        const transaction = new WithinTransaction(postgresDialect, (statement) => executePrepared(client, statement));
+        const result = await work(transaction).catch(async (thrown: unknown) => {
+          // The server rolls back if the connection is lost.
+          if (!(thrown instanceof PostgresFault && thrown.isConnectionLost)) await executeText(client, "ROLLBACK");
+          throw thrown;
+        });
         const { command } = await executeText(client, "COMMIT");
         if (command !== "COMMIT")
           throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
@@ -158,42 +160,6 @@ class PostgresDatabase extends SqlDatabase {
     } finally {
       client.release(isLost);
     }
-  }
-}
-
-/** A connection within a transaction, for the work of that. */
-class WithinTransaction extends SqlDatabase {
-  readonly dialect = postgresDialect;
-
-  constructor(private readonly client: pg.PoolClient) {
-    super();
-  }
-
-  protected execute(statement: Sql): Promise<SqlReply> {
-    return executePrepared(this.client, statement);
-  }
-
-  async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    await executeText(this.client, "SAVEPOINT part");
-    const result = await rollingBack(this.client, "ROLLBACK TO part; RELEASE part", () => work(this));
-    await executeText(this.client, "RELEASE part");
-    return result;
-  }
-
-  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    return work(this);
-  }
-
-  async close(): Promise<void> {}
-}
-
-/** Runs work; if it throws, rolls back what it has done, which the server does if the connection is lost. */
-async function rollingBack<T>(client: pg.PoolClient, rollback: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (!(thrown instanceof PostgresFault && thrown.isConnectionLost)) await executeText(client, rollback);
-    throw thrown;
   }
 }
 

@@ -11,8 +11,8 @@ import { promisify } from "node:util";
 import { classifyFault } from "./engine-faults.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
 import { type Sql, sql } from "./sql.ts";
-import { SqlDatabase, type SqlReply, sqliteDialect } from "./sql-database.ts";
-import { type OpenTransaction, SqliteDatabase } from "./sqlite.ts";
+import { SqlDatabase, type SqlReply, sqliteDialect, WithinTransaction } from "./sql-database.ts";
+import { SqliteDatabase } from "./sqlite.ts";
 import { SqliteThread } from "./sqlite-thread.ts";
 
 /** How long the opening of a file waits for another process that recovers or closes it. */
@@ -162,7 +162,14 @@ class SharedSqlite extends SqlDatabase {
       return begun;
     });
     try {
-      return await runIn(transaction, this.file, work);
+      const result = await work(
+        new WithinTransaction(sqliteDialect, (statement, kind) => executeOn(this.file, statement, kind)),
+      );
+      transaction.commit();
+      return result;
+    } catch (thrown) {
+      transaction.rollBack();
+      throw thrown;
     } finally {
       this.inProgress = undefined;
       end();
@@ -170,44 +177,6 @@ class SharedSqlite extends SqlDatabase {
   }
 }
 
-async function runIn<T>(
-  transaction: OpenTransaction,
-  file: SqliteDatabase,
-  work: (database: SqlDatabase) => Promise<T>,
-): Promise<T> {
-  try {
-    const result = await work(new WithinTransaction(file));
-    transaction.commit();
-    return result;
-  } catch (thrown) {
-    transaction.rollBack();
-    throw thrown;
-  }
-}
-
 function executeOn(file: SqliteDatabase, statement: Sql, kind: "query" | "change"): SqlReply {
   return kind === "query" ? { rows: file.all(statement), count: 0 } : { rows: [], count: file.run(statement) };
-}
-
-/** The file within a transaction, for the work of that. */
-class WithinTransaction extends SqlDatabase {
-  readonly dialect = sqliteDialect;
-
-  constructor(private readonly file: SqliteDatabase) {
-    super();
-  }
-
-  protected async execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
-    return executeOn(this.file, statement, kind);
-  }
-
-  async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    return runIn(this.file.begin("IMMEDIATE"), this.file, work);
-  }
-
-  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    return work(this);
-  }
-
-  async close(): Promise<void> {}
 }

@@ -49,6 +49,54 @@ export abstract class SqlDatabase {
   }
 }
 
+/** A database within a transaction, for the work of that. Another transaction within it is a savepoint. */
+export class WithinTransaction extends SqlDatabase {
+  constructor(
+    readonly dialect: SqlDialect,
+    private readonly executeWithin: (statement: Sql, kind: "query" | "change") => SqlReply | Promise<SqlReply>,
+  ) {
+    super();
+  }
+
+  protected async execute(statement: Sql, kind: "query" | "change"): Promise<SqlReply> {
+    return this.executeWithin(statement, kind);
+  }
+
+  async transaction<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    await this.run(sql`SAVEPOINT part`);
+    try {
+      const result = await work(this);
+      await this.run(sql`RELEASE part`);
+      return result;
+    } catch (thrown) {
+      // Fails if the connection is lost, or, on a full disk, the whole transaction is rolled back.
+      await this.run(sql`ROLLBACK TO part`).catch(() => undefined);
+      await this.run(sql`RELEASE part`).catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Returns an open database that passes a check; closes it if the check throws. */
+export async function checked(
+  database: SqlDatabase,
+  check: (database: SqlDatabase) => Promise<unknown>,
+): Promise<SqlDatabase> {
+  try {
+    await check(database);
+    return database;
+  } catch (thrown) {
+    await database.close();
+    throw thrown;
+  }
+}
+
 /** Runs work on a database, then closes it. */
 export async function useAndClose<Database extends SqlDatabase, T>(
   opening: Promise<Database>,

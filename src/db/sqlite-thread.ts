@@ -2,8 +2,8 @@
 import type { Worker } from "node:worker_threads";
 import type { Row } from "../base/json.ts";
 import { startWorker } from "../base/worker-threads.ts";
-import { type Sql, sql } from "./sql.ts";
-import { SqlDatabase, type SqlReply, sqliteDialect } from "./sql-database.ts";
+import { sql } from "./sql.ts";
+import { type SqlDatabase, sqliteDialect, WithinTransaction } from "./sql-database.ts";
 import type { ThreadReply, ThreadRequest } from "./sqlite-worker.ts";
 
 const workerModule = new URL("./sqlite-worker.ts", import.meta.url);
@@ -30,7 +30,10 @@ export class SqliteThread {
 
   /** Runs reading work in one transaction, after all earlier ones. */
   reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    const database = new ThreadReading((query) => this.request(query));
+    const database = new WithinTransaction(sqliteDialect, async ({ texts, values }) => ({
+      rows: await this.request({ texts, values }),
+      count: 0,
+    }));
     this.readings += 1;
     const result = this.lastReading.then(async () => {
       try {
@@ -97,27 +100,4 @@ export class SqliteThread {
     if (this.waiting.length + this.readings === 0) void this.close();
     else this.idleTimer?.refresh();
   }
-}
-
-/** The file within a transaction of the thread, for the work of that. */
-class ThreadReading extends SqlDatabase {
-  readonly dialect = sqliteDialect;
-
-  constructor(private readonly request: (request: ThreadRequest) => Promise<readonly Row[]>) {
-    super();
-  }
-
-  protected async execute({ texts, values }: Sql): Promise<SqlReply> {
-    return { rows: await this.request({ texts, values }), count: 0 };
-  }
-
-  transaction<T>(): Promise<T> {
-    throw new TypeError("A thread that reads was to write.");
-  }
-
-  reading<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    return work(this);
-  }
-
-  async close(): Promise<void> {}
 }

@@ -43,7 +43,7 @@ type Parameter = string | number | Uint8Array;
 type Mode = "rw" | "ro" | "immutable";
 
 /** A transaction in progress, or a savepoint of one. */
-export interface OpenTransaction {
+interface OpenTransaction {
   commit(): void;
   rollBack(): void;
 }

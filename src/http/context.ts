@@ -10,7 +10,7 @@ import { pricingVersion } from "../accounts/policy/prices.ts";
 import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
-import type { Caller } from "../operations/caller.ts";
+import type { Caller, Client } from "../operations/caller.ts";
 
 export interface RequestState {
   /** Identifies the request in `X-Request-Id`, the log and, if it is charged, the ledger. */
@@ -51,8 +51,7 @@ export function callerOf(context: RequestContext): Caller {
     identity: identityOf(context),
     requestId,
     arrivedAtMs,
-    signal: clientSignal(context),
-    requireConnected: () => requireConnected(context),
+    client: clientOf(context),
     idempotencyKey: idempotencyKey?.toString(),
     dataVersion: dataVersion?.toString(),
   };
@@ -61,14 +60,22 @@ export function callerOf(context: RequestContext): Caller {
 /** Returns a signal that aborts with `Abandoned` when the client of a request disconnects. */
 export function clientSignal({ res }: Pick<RequestContext, "res">): AbortSignal {
   const controller = new AbortController();
-  // A request whose body has been read is closed already.
   res.once("close", () => controller.abort(disconnected));
   return controller.signal;
 }
 
-function requireConnected({ res, socket }: RequestContext): void {
-  if (res.closed || socket.destroyed) throw disconnected;
-}
+/** Returns the client of a request, which may have disconnected before its request emits an event. */
+const clientOf = ({ res, socket }: RequestContext): Client => ({
+  requireConnected() {
+    if (res.closed || socket.destroyed) throw disconnected;
+  },
+  onDisconnect(listener) {
+    // A request whose body has been read is closed already.
+    const onClose = (): void => listener(disconnected);
+    res.once("close", onClose);
+    return () => res.off("close", onClose);
+  },
+});
 
 /** Sets the headers about a charge, unless nothing is charged. */
 export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage, { isOpen }: Accounts): void {

@@ -10,7 +10,13 @@ import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import { answerAccount } from "../operations/account-operations.ts";
 import { answer, type OperationServices } from "../operations/answer.ts";
-import type { CallableId, Caller, EndpointId, OperationRequest } from "../operations/caller.ts";
+import {
+  type CallableId,
+  type Caller,
+  clientOfSignal,
+  type EndpointId,
+  type OperationRequest,
+} from "../operations/caller.ts";
 import { bodyOf } from "../operations/result.ts";
 import type { AccountServices } from "../operations/saved-searches.ts";
 import type { PageCharges } from "./page-charges.ts";
@@ -28,8 +34,10 @@ export interface OperationAnswer<Id extends CallableId> {
 }
 
 /** The caller of an operation within the process: a page, a tool call or a delivery. */
-export interface InternalCaller extends Omit<Caller, "requestId"> {
+export interface InternalCaller extends Omit<Caller, "requestId" | "client"> {
   readonly parentRequestId: string;
+  /** Aborted with `Abandoned` when the client has disconnected. */
+  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
@@ -42,8 +50,8 @@ export type CallOperation = <Id extends CallableId>(
 type CallServices = OperationServices & AccountServices & { readonly pageCharges: PageCharges };
 
 export function operationCallerOf(services: CallServices, metrics: Metrics): CallOperation {
-  return async ({ parentRequestId, log, ...internalCaller }, request) => {
-    const caller: Caller = { ...internalCaller, requestId: uuidV7() };
+  return async ({ parentRequestId, log, signal, ...internalCaller }, request) => {
+    const caller: Caller = { ...internalCaller, client: clientOfSignal(signal), requestId: uuidV7() };
     const { id: operation, querystring: query } = request;
     const { requestId, identity } = caller;
     const line = { requestId, parentRequestId, account: identity.key.accountId, operation, query };

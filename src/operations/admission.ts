@@ -49,6 +49,7 @@ export class Admission {
     try {
       isCounted = await countCall(this.accounts, caller);
       const result = await inTurnOf(accountId, () => {
+        caller.client.requireConnected();
         job.signal.throwIfAborted();
         return work(job);
       });
@@ -71,16 +72,14 @@ export class Admission {
 }
 
 /** Aborts a job at the deadline of its call, and when the client disconnects. Returns a function that stops this. */
-function bind(job: Job, { arrivedAtMs, signal }: Caller, deadlineMs: number): () => void {
+function bind(job: Job, { arrivedAtMs, client }: Caller, deadlineMs: number): () => void {
   const onDeadline = (): void => job.abort(refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }));
-  const onClose = (): void => job.abort(signal.reason);
   const remainingMs = arrivedAtMs + deadlineMs - performance.now();
   if (remainingMs <= 0) onDeadline();
   const timer = setTimeout(onDeadline, remainingMs);
-  if (signal.aborted) onClose();
-  else signal.addEventListener("abort", onClose, { once: true });
+  const unbind = client.onDisconnect((reason) => job.abort(reason));
   return () => {
     clearTimeout(timer);
-    signal.removeEventListener("abort", onClose);
+    unbind();
   };
 }

@@ -125,9 +125,7 @@ export async function holdPrice<Id extends EndpointId>(
   const usageClass = usageClassOf(id, request.query);
   const named = dataVersion === undefined ? {} : { dataVersion };
   const idempotent = isFree ? undefined : idempotentRequestOf(idempotencyKey, id, { ...request, ...named });
-  return idempotent === undefined
-    ? accounts.hold(identity, usageClass, undefined, isFree ? 0 : 1)
-    : accounts.holdOnce(identity, usageClass, idempotent);
+  return accounts.holdOnce(identity, usageClass, idempotent, isFree ? 0 : 1);
 }
 
 const idempotencyKeyPattern = /^[!-~]{1,255}$/;
@@ -154,7 +152,6 @@ export function idempotentRequestOf(
 
 /** Charges a hold. Resolves when the charge is in the ledger; only then may the answer be sent. A client that has disconnected is not charged. */
 export async function charge(accounts: Accounts, caller: Caller, hold: Hold): Promise<Usage> {
-  caller.signal.throwIfAborted();
-  caller.requireConnected?.();
+  caller.client.requireConnected();
   return { usageClass: hold.usageClass, micros: await accounts.charge(caller.identity, hold, caller.requestId) };
 }

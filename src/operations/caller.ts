@@ -16,16 +16,31 @@ export interface CountedPage {
   isCounted: boolean;
 }
 
+/** The client of a call, which can disconnect before its answer. */
+export interface Client {
+  /** Throws Abandoned if the client has disconnected. */
+  requireConnected(): void;
+  /** Calls a function with `Abandoned` when the client disconnects. Returns a function that stops this. */
+  onDisconnect(listener: (reason: Error) => void): () => void;
+}
+
+/** Returns the client of a call within the process, whose signal aborts when it disconnects. */
+export const clientOfSignal = (signal: AbortSignal): Client => ({
+  requireConnected: () => signal.throwIfAborted(),
+  onDisconnect(listener) {
+    const onAbort = (): void => listener(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    return () => signal.removeEventListener("abort", onAbort);
+  },
+});
+
 export interface Caller {
   readonly identity: Identity;
   /** Identifies the call in the log and, if it is charged, in the ledger. */
   readonly requestId: string;
   /** When the request arrived, on the monotonic clock. Its deadline counts from then. */
   readonly arrivedAtMs: number;
-  /** Aborted with `Abandoned` when the client has disconnected. */
-  readonly signal: AbortSignal;
-  /** Throws Abandoned if the client has disconnected, even if its request has not emitted an event yet. Undefined within the process. */
-  readonly requireConnected?: () => void;
+  readonly client: Client;
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
   /** The header `Carquet-Version`. */

@@ -4,7 +4,13 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Accounts, Identity } from "../accounts/accounts.ts";
-import { accountSearchesMax, type SavedSearch, secretsOf } from "../accounts/administration/saved-searches.ts";
+import {
+  accountSearchesMax,
+  findSearch,
+  listSearches,
+  type SavedSearch,
+  secretsOf,
+} from "../accounts/administration/saved-searches.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -24,7 +30,7 @@ export interface AccountServices {
 type Served = AnswerOf<"resumeSearch">["data"];
 
 export async function listSavedSearches({ key }: Identity, { accounts }: AccountServices): Promise<Served[]> {
-  const searches = await accounts.administration.call("listSearches", { accountId: key.accountId });
+  const searches = await accounts.administration.call(listSearches, key.accountId);
   return searches.map(servedSearch);
 }
 
@@ -43,7 +49,7 @@ export async function saveSearch(
   });
   const expected = url === undefined ? undefined : webhookFault(url);
   if (expected !== undefined) throw invalid("webhook_url", url, expected);
-  if ((await administration.call("listSearches", { accountId })).length >= accountSearchesMax)
+  if ((await administration.call(listSearches, accountId)).length >= accountSearchesMax)
     throw invalid("name", name, `at most ${accountSearchesMax} saved searches of an account`);
   const search = { accountId, keyId, name, query, url: url ?? null, since };
   const created = await administration.change(accountId, "searches create", search);
@@ -64,7 +70,7 @@ export async function changeSearch(
 
 /** Returns a search of an account. Refuses any other with `not_found`. */
 async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
-  const search = await administration.call("findSearch", { searchId: id });
+  const search = await administration.call(findSearch, id);
   if (search?.accountId !== accountId) throw refuse("not_found", { what: "saved search", id });
   return search;
 }
@@ -93,8 +99,8 @@ const feedSignature = (searchId: string, secret: string): Buffer =>
 /** Returns the search whose feed a path names; undefined for a path that is not one of `feed_url`. */
 export async function findFeed(name: string, { administration }: Accounts): Promise<SavedSearch | undefined> {
   const [searchId = "", signature = ""] = name.split(".");
-  const search = await administration.call("findSearch", { searchId });
-  if (search === null) return undefined;
+  const search = await administration.call(findSearch, searchId);
+  if (search === undefined) return undefined;
   const given = Buffer.from(signature, "base64url");
   const known = secretsOf(search, administration.nowMs).map((secret) => feedSignature(searchId, secret));
   return known.some((one) => given.length === one.length && timingSafeEqual(given, one)) ? search : undefined;

@@ -14,7 +14,7 @@ import {
 } from "../../src/accounts/ledger/ledger.ts";
 import { listRevenue, type RevenueRow, revenueDaysMax, sumRevenue } from "../../src/accounts/ledger/revenue.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
-import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
+import { decideReview, queuedReviews, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { sql } from "../../src/db/sql.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, month, msPerDay, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
@@ -140,7 +140,7 @@ testOnBothEngines(
     assert.deepEqual(await reviewed("2026-12-20"), [], "it is queued once");
     assert.equal(await tier(), 3);
     assert.deepEqual(
-      (await queuedReviews(database)).map(({ day, to }) => [day, to]),
+      (await queuedReviews(database)).map(({ day, toTier }) => [day, toTier]),
       [["2026-12-19", 4]],
     );
     await decideReview(database, accountId, "declined", "2026-12-21");
@@ -175,10 +175,10 @@ const ignore = async (): Promise<void> => undefined;
 
 testOnBothEngines("automatic review runs once per UTC day, however often it is called", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);
-  assert.deepEqual(await reviewOnce(database, "2026-12-20", ignore), []);
+  assert.deepEqual(await reviewAccounts(database, "2026-12-20", ignore), []);
   await addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
-  assert.deepEqual(await reviewOnce(database, "2026-12-20", ignore), []);
-  assert.equal((await reviewOnce(database, "2026-12-21", ignore)).length, 1);
+  assert.deepEqual(await reviewAccounts(database, "2026-12-20", ignore), []);
+  assert.equal((await reviewAccounts(database, "2026-12-21", ignore)).length, 1);
 });
 
 testOnBothEngines(

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { FairShares } from "../../src/base/fair-shares.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
-import { FairShares } from "../../src/base/fair-shares.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
 import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";

@@ -35,6 +35,7 @@ test("while another process holds the lock, writes fail after 50 ms and the thre
   const other = SqliteDatabase.open(path, { busyMs: 1000 });
   onScopeEnd(scope, async () => other.close());
   const lock = other.begin("IMMEDIATE");
+  assert.equal((await database.one(sql`PRAGMA busy_timeout`))?.timeout, 0, "the engine never waits in the thread");
   const startedAtMs = performance.now();
   let turns = 0;
   const timer = setInterval(() => {

@@ -198,12 +198,15 @@ test("a client that disconnects before the charge is not charged", async (t) => 
   assert.deepEqual((await inAccountsFile(narrow.accounts, audit)).faults, []);
 });
 
-test("a locked ledger refuses priced requests with 503 until it is unlocked", async (t) => {
+test("a locked ledger refuses priced requests with 503 while it is locked, and the service is alive", async (t) => {
   const locked = await startService(t, lake);
   const other = await openAccountsFile(locked.accounts, { busyMs: 1000 });
   try {
     await other.run(sql`BEGIN IMMEDIATE`);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => locked.get("/v1/listings?limit=1")));
+    // All are answered before the lock is released.
+    const asked = Promise.all(Array.from({ length: 5 }, () => locked.get("/v1/listings?limit=1")));
+    assert.equal((await locked.get("/healthz")).status, 200);
+    const answers = await asked;
     for (const { status, body, headers } of answers) {
       assert.equal(status, 503);
       assert.equal((body as { error: { code: string } }).error.code, "metering_unavailable");

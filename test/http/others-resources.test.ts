@@ -147,9 +147,9 @@ test("an idempotency key of another account stands for nothing", async () => {
 test("an account has at most 100 saved searches, over HTTP and on pages", async () => {
   const customer = await createCustomer(accounts);
   const { accountId, keyId } = customer;
-  const search = { accountId, keyId, name: "all", query: "", url: null, since: "2026-11-19.1", atMs: Date.now() };
+  const search = { accountId, keyId, name: "all", query: "", url: null, since: "2026-11-19.1" };
   await inAccountsFile(accounts, async (database) => {
-    for (let n = 0; n < 99; n += 1) await createSearch(database, search);
+    for (let n = 0; n < 99; n += 1) await createSearch(database, search, Date.now());
   });
   const post = () => callApi("POST", "/v1/searches", customer, { name: "all" });
   assert.equal((await post()).status, 200, "the 100th");

@@ -8,7 +8,7 @@ import { sql } from "../../src/db/sql.ts";
 import type { SiteServices } from "../../src/http/service/service-state.ts";
 import { Admission } from "../../src/operations/admission.ts";
 import { answer } from "../../src/operations/answer.ts";
-import type { Caller } from "../../src/operations/caller.ts";
+import { type Caller, clientOfSignal } from "../../src/operations/caller.ts";
 import { ResponseCache } from "../../src/operations/response-cache.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { sampleService, startService } from "../support/http/service.ts";
@@ -39,7 +39,12 @@ async function openCalls(t: TestContext) {
     encode: () => Promise<Buffer>,
     headers: Pick<Caller, "idempotencyKey" | "dataVersion"> = {},
   ) => {
-    const caller = { identity, requestId, arrivedAtMs: performance.now(), signal: new AbortController().signal };
+    const caller = {
+      identity,
+      requestId,
+      arrivedAtMs: performance.now(),
+      client: clientOfSignal(new AbortController().signal),
+    };
     const request = { id: "searchListings", querystring: "make=toyota&limit=5&format=csv" } as const;
     const answered = await answer({ ...caller, ...headers }, request, { ...services, encoder: { encode } });
     assert.ok(answered.content !== undefined);

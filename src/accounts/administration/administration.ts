@@ -1,8 +1,9 @@
 /** Reads and changes of accounts for pages. A running service sees their effects within a second, as it does those of commands. */
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import type { Clock } from "../clock.ts";
 import type { ServiceAccounts } from "../storage/service-accounts.ts";
-import { type CallInput, type CallName, type CallOutput, runCall } from "./calls.ts";
-import type { ChangeInput, ChangeName, ChangeOutput } from "./changes.ts";
+import { recordChange } from "./audit-log.ts";
+import { applyChange, type ChangeInput, type ChangeName, type ChangeOutput } from "./changes.ts";
 
 export class Administration {
   constructor(
@@ -15,18 +16,21 @@ export class Administration {
     return this.clock.wallMs();
   }
 
-  /** Reads or writes accounts. Refuses with `metering_unavailable` if that fails; throws a UserError if the input is refused. */
-  call<Name extends CallName>(name: Name, input: CallInput<Name>): Promise<CallOutput<Name>> {
-    return this.store.use((database) => runCall(database, name, input));
+  /** Runs a function that reads or writes accounts. Refuses with `metering_unavailable` if that fails; throws a UserError if the input is refused. */
+  call<Input extends readonly unknown[], Output>(
+    work: (database: SqlDatabase, ...input: Input) => Promise<Output>,
+    ...input: Input
+  ): Promise<Output> {
+    return this.store.use((database) => work(database, ...input));
   }
 
   /** Applies a change on behalf of an account and records it in the audit log. Throws a UserError if the change is refused. */
-  async change<Name extends ChangeName>(
-    actor: string,
-    name: Name,
-    input: ChangeInput<Name>,
-  ): Promise<ChangeOutput<Name>> {
-    // The output is that of the name; the type of the call has the outputs of all changes.
-    return (await this.call("change", { name, input, author: { actor, atMs: this.nowMs } })) as ChangeOutput<Name>;
+  change<Name extends ChangeName>(actor: string, name: Name, input: ChangeInput<Name>): Promise<ChangeOutput<Name>> {
+    return this.store.use((database) => applyChange(database, name, input, { actor, atMs: this.nowMs }));
+  }
+
+  /** Records who made a change that is kept elsewhere: a decision about a feed in the lake, or a mapping beside the sources. */
+  record(actor: string, action: string, details: string): Promise<void> {
+    return this.call(recordChange, { actor, action, details, accountId: null, atMs: this.nowMs });
   }
 }

@@ -1,5 +1,6 @@
 /** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
 import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -10,14 +11,18 @@ export interface Author {
   readonly atMs: number;
 }
 
-export interface AuditRecord extends Author {
-  readonly record: number;
+const readRecord = rowReader({
+  record: integerIn,
+  atMs: integerIn,
+  actor: textIn,
   /** The command of the change, for example `keys revoke`. */
-  readonly action: string;
+  action: textIn,
   /** The account that was changed; null for changes of all accounts. */
-  readonly accountId: string | null;
-  readonly details: string;
-}
+  accountId: textOrNullIn,
+  details: textIn,
+});
+
+export type AuditRecord = ReturnType<typeof readRecord>;
 
 export async function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): Promise<void> {
   const { atMs, actor, action, accountId, details } = record;
@@ -38,16 +43,8 @@ export async function listAuditRecords(
   { before, limit, accountId }: AuditLogPage,
 ): Promise<readonly AuditRecord[]> {
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`;
-  return (
-    await database.all(sql`
-      SELECT * FROM audit_log WHERE ${ofAccount} AND record < ${before ?? Number.MAX_SAFE_INTEGER}
-      ORDER BY record DESC LIMIT ${limit}`)
-  ).map((row) => ({
-    record: integerIn(row, "record"),
-    atMs: integerIn(row, "at_ms"),
-    actor: textIn(row, "actor"),
-    action: textIn(row, "action"),
-    accountId: textOrNullIn(row, "account_id"),
-    details: textIn(row, "details"),
-  }));
+  const query = sql`
+    SELECT * FROM audit_log WHERE ${ofAccount} AND record < ${before ?? Number.MAX_SAFE_INTEGER}
+    ORDER BY record DESC LIMIT ${limit}`;
+  return (await database.reading((reader) => reader.all(query))).map(readRecord);
 }

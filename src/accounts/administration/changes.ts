@@ -27,9 +27,9 @@ import {
   reverseCredit,
 } from "../ledger/ledger.ts";
 import { formatUsd } from "../money.ts";
-import { decideReview, type ReviewResult, reviewAccounts, reviewOnce } from "../policy/tier-reviews.ts";
+import { decideReview, type ReviewResult, reviewAccounts } from "../policy/tier-reviews.ts";
 import { tiers } from "../policy/tiers.ts";
-import { type Credentials, createLink, type LinkKind, setPassword } from "../sign-in/sign-in-tables.ts";
+import { createLink, setPassword } from "../sign-in/sign-in-tables.ts";
 import { type Author, recordChange } from "./audit-log.ts";
 import {
   anyText,
@@ -40,14 +40,7 @@ import {
   requestsIn,
   usdFrom,
 } from "./change-fields.ts";
-import {
-  createSearch,
-  deleteSearch,
-  type NewSearch,
-  type OfSearch,
-  resumeSearch,
-  rotateSecret,
-} from "./saved-searches.ts";
+import { createSearch, deleteSearch, type OfSearch, resumeSearch, rotateSecret } from "./saved-searches.ts";
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
@@ -148,11 +141,11 @@ const shared = {
 
 const decision = (outcome: "approved" | "declined", summary: string) =>
   declare(summary, { accountId: shared.account }, async (database, { accountId }, atMs): Promise<ChangeOutcome> => {
-    const { from, to } = await decideReview(database, accountId, outcome, dayOf(atMs));
-    const tier = outcome === "approved" ? to : from;
+    const { fromTier, toTier } = await decideReview(database, accountId, outcome, dayOf(atMs));
+    const tier = outcome === "approved" ? toTier : fromTier;
     return {
       accountId,
-      details: `from tier ${from} to tier ${to}`,
+      details: `from tier ${fromTier} to tier ${toTier}`,
       line: `${accountId} is now in tier ${tier}`,
       json: { account_id: accountId, outcome, tier },
     };
@@ -175,10 +168,7 @@ export const changes = {
       return { accountId };
     },
   ),
-  "accounts invite": defineChange(
-    (database, { accountId, kind }: OfAccount & { readonly kind: LinkKind }, atMs) => createLink(database, { accountId, kind, atMs }),
-    ({ accountId, kind }) => ({ accountId, details: kind === "invitation" ? "invitation" : "sign-in link" }),
-  ),
+  "accounts invite": defineChange(createLink, ({ accountId, kind }) => ({ accountId, details: kind === "invitation" ? "invitation" : "sign-in link" })),
   "accounts status": declare(
     "suspend an account, which refuses its paid requests, or reactivate it",
     { accountId: shared.account, state: { flags: "<status>", help: "new status", ...choiceOf(["active", "suspended"]) } },
@@ -241,13 +231,7 @@ export const changes = {
     },
     { buttons: [["Override the limits"], ["Restore those of the tier", "none", "on"]] },
   ),
-  "accounts password": defineChange(
-    async (database, credentials: Credentials, atMs): Promise<null> => {
-      await setPassword(database, credentials, atMs);
-      return null;
-    },
-    ({ accountId }) => ({ accountId, details: "" }),
-  ),
+  "accounts password": defineChange(setPassword, ({ accountId }) => ({ accountId, details: "" })),
   "keys create": declare(
     "create a key and print it; it cannot be shown again",
     {
@@ -279,25 +263,13 @@ export const changes = {
       details: `${keyId}, ${granted.join()}, "${name}", client ${clientId}`,
     }),
   ),
-  "searches create": defineChange(
-    (database, search: NewSearch, atMs) => createSearch(database, { ...search, atMs }),
-    ({ accountId, name, url }, { searchId }) => ({ accountId, details: `${searchId}, "${name}"${url === null ? "" : `, ${url}`}` }),
-  ),
-  "searches delete": defineChange(
-    async (database, search: OfSearch): Promise<null> => {
-      await deleteSearch(database, search);
-      return null;
-    },
-    ({ accountId, searchId }) => ({ accountId, details: searchId }),
-  ),
-  "searches resume": defineChange(
-    (database, search: OfSearch, atMs) => resumeSearch(database, search, atMs),
-    ({ accountId, searchId }) => ({ accountId, details: searchId }),
-  ),
-  "searches rotate": defineChange(
-    (database, search: OfSearch, atMs) => rotateSecret(database, search, atMs),
-    ({ accountId, searchId }) => ({ accountId, details: searchId }),
-  ),
+  "searches create": defineChange(createSearch, ({ accountId, name, url }, { searchId }) => ({
+    accountId,
+    details: `${searchId}, "${name}"${url === null ? "" : `, ${url}`}`,
+  })),
+  "searches delete": defineChange(deleteSearch, describeSearch),
+  "searches resume": defineChange(resumeSearch, describeSearch),
+  "searches rotate": defineChange(rotateSecret, describeSearch),
   "credits add": declare(
     "add a credit to the balance of an account",
     {
@@ -342,16 +314,6 @@ export const changes = {
     },
     { ending: { title: "Reverse the credit", effect: "Its amount is taken from the balance, which can fall below zero, for good.", field: "creditId" } },
   ),
-  /** What is decided about a feed is recorded in the lake; accounts keep who did that. */
-  release: defineChange(recordedInLake, describeFeed),
-  reject: defineChange(recordedInLake, describeFeed),
-  correct: defineChange(recordedInLake, describeFeed),
-  undo: defineChange(recordedInLake, describeFeed),
-  /** The mapping of a source is saved beside the sources; accounts keep who did that. */
-  map: defineChange(
-    async (_, __: { readonly source: string; readonly path: string }) => null,
-    ({ source, path }) => ({ accountId: null, details: `${source} ${path}` }),
-  ),
   "tiers approve": decision("approved", "approve the queued review of an account and promote it"),
   "tiers decline": decision("declined", "decline the queued review of an account; the next one is possible after 30 days"),
   "tiers review": defineChange(
@@ -363,19 +325,8 @@ export const changes = {
   ),
 };
 
-/** A feed that an operator has decided about; of a correction, the file that it replaces. */
-interface DecidedFeed {
-  readonly dealerId: string;
-  readonly day: string;
-  readonly file?: string;
-}
-
-async function recordedInLake(_: SqlDatabase, __: DecidedFeed): Promise<null> {
-  return null;
-}
-
-function describeFeed({ dealerId, day, file }: DecidedFeed) {
-  return { accountId: null, details: [dealerId, day, ...(file === undefined ? [] : [file])].join(" ") };
+function describeSearch({ accountId, searchId }: OfSearch) {
+  return { accountId, details: searchId };
 }
 
 function parseScopes(text: string): readonly ApiScope[] | undefined {
@@ -393,13 +344,6 @@ export type ChangeOutput<Name extends ChangeName = ChangeName> = Awaited<ReturnT
 export type OperatorChangeName = {
   [Name in ChangeName]: ChangeTable[Name] extends Declaration ? Name : never;
 }[ChangeName];
-
-/** A change with its author; the input is that of the name. */
-export interface ChangeRequest {
-  readonly name: ChangeName;
-  readonly input: ChangeInput<ChangeName>;
-  readonly author: Author;
-}
 
 /** The changes by name, so that the compiler relates an input to its change. */
 const changesByName: { readonly [Name in ChangeName]: Change<ChangeInput<Name>, ChangeOutput<Name>> } = changes;
@@ -422,8 +366,7 @@ export function applyChange<Name extends ChangeName>(
 
 /** Runs the review of a day once, and records it in the audit log if it promoted or queued an account. */
 export const reviewDaily = (database: SqlDatabase, atMs: number): Promise<readonly ReviewResult[]> =>
-  reviewOnce(database, dayOf(atMs), async (transaction, results) => {
+  reviewAccounts(database, dayOf(atMs), async (transaction, results) => {
     const description = changes["tiers review"].describe({}, results);
-    if (results.length > 0)
-      await recordChange(transaction, { atMs, actor: "service", action: "tiers review", ...description });
+    await recordChange(transaction, { atMs, actor: "service", action: "tiers review", ...description });
   });

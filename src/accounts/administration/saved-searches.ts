@@ -3,8 +3,9 @@
  * receiver has reached, and the page that is delivered next, so that messages go on where they stopped. The secret signs messages, hence it is kept.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
@@ -12,53 +13,51 @@ import { lockAccount } from "../account.ts";
 /** The most searches of an account. */
 export const accountSearchesMax = 100;
 
-/** What messages have reached. */
-export interface MessagePosition {
-  /** The version whose listings the receiver knows. */
-  readonly since: string;
-  /** The version that the changes after `since` lead to; null unless pages of them are delivered. */
-  readonly target: string | null;
-  /** The cursor of the next page; null for the first. */
-  readonly cursor: string | null;
-  /** How many changes of that page have been delivered. */
-  readonly sent: number;
-}
-
-export interface SavedSearch extends MessagePosition {
-  readonly searchId: string;
-  readonly accountId: string;
+const readSearch = rowReader({
+  searchId: textIn,
+  accountId: textIn,
   /** The key that pays. */
-  readonly keyId: string;
-  readonly name: string;
+  keyId: textIn,
+  name: textIn,
   /** The filters, `kinds` and `fields` of operation `listChanges`, as a query string. */
-  readonly query: string;
+  query: textIn,
   /** Where messages are posted; null for a search without a webhook. */
-  readonly url: string | null;
+  url: textOrNullIn,
   /** `whsec_` and 32 bytes in Base64. */
-  readonly secret: string;
+  secret: textIn,
   /** The secret before it, which signs too until a time. */
-  readonly oldSecret: string | null;
-  readonly oldUntilMs: number;
-  readonly createdAtMs: number;
+  oldSecret: textOrNullIn,
+  oldUntilMs: integerIn,
+  createdAtMs: integerIn,
+  /** The version whose listings the receiver knows. */
+  since: textIn,
+  /** The version that the changes after `since` lead to; null unless pages of them are delivered. */
+  target: textOrNullIn,
+  /** The cursor of the next page; null for the first. */
+  pageCursor: textOrNullIn,
+  /** How many changes of that page have been delivered. */
+  pageSent: integerIn,
   /** Why messages stopped; null while they go on. */
-  readonly stopped: string | null;
+  stopped: textOrNullIn,
   /** Failed attempts of the next message. */
-  readonly attempts: number;
-  readonly nextAtMs: number;
-  readonly messages: number;
-  readonly lastAtMs: number | null;
+  attempts: integerIn,
+  nextAtMs: integerIn,
+  messages: integerIn,
+  lastAtMs: integerOrNullIn,
   /** The outcome of the last attempt: `200`, or why it failed. */
-  readonly lastOutcome: string | null;
-}
+  lastOutcome: textOrNullIn,
+});
 
-export interface NewSearch extends Pick<SavedSearch, "accountId" | "keyId" | "name" | "query" | "url" | "since"> {}
+export type SavedSearch = ReturnType<typeof readSearch>;
+
+/** What messages have reached. */
+export type MessagePosition = Pick<SavedSearch, "since" | "target" | "pageCursor" | "pageSent">;
+
+export type NewSearch = Pick<SavedSearch, "accountId" | "keyId" | "name" | "query" | "url" | "since">;
 
 /** Creates a search. Throws a UserError if the account has `accountSearchesMax`. */
-export async function createSearch(
-  database: SqlDatabase,
-  search: NewSearch & { readonly atMs: number },
-): Promise<SavedSearch> {
-  const { accountId, keyId, name, query, url, since, atMs } = search;
+export async function createSearch(database: SqlDatabase, search: NewSearch, atMs: number): Promise<SavedSearch> {
+  const { accountId, keyId, name, query, url, since } = search;
   await lockAccount(database, accountId);
   if ((await listSearches(database, accountId)).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
@@ -81,12 +80,12 @@ export interface OfSearch {
 export const listSearches = (database: SqlDatabase, accountId: string): Promise<readonly SavedSearch[]> =>
   searchesWhere(database, sql`account_id = ${accountId}`);
 
-/** Returns a search by its id, of any account; null if it is unknown. */
-export const findSearch = async (database: SqlDatabase, searchId: string): Promise<SavedSearch | null> =>
-  (await searchesWhere(database, sql`search_id = ${searchId}`))[0] ?? null;
+/** Returns a search by its id, of any account; undefined if it is unknown. */
+export const findSearch = async (database: SqlDatabase, searchId: string): Promise<SavedSearch | undefined> =>
+  (await searchesWhere(database, sql`search_id = ${searchId}`))[0];
 
 /** Deletes a search. Throws a UserError if the account has no such search. */
-export async function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): Promise<void> {
+export async function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): Promise<undefined> {
   const rows = await database.run(
     sql`DELETE FROM saved_searches WHERE account_id = ${accountId} AND search_id = ${searchId}`,
   );
@@ -127,10 +126,7 @@ export const secretsOf = (
 ): readonly string[] => [secret, ...(oldSecret === null || atMs >= oldUntilMs ? [] : [oldSecret])];
 
 /** Returns the searches with a webhook that is to receive the changes up to a version now. */
-export const dueSearches = (
-  database: SqlDatabase,
-  { version, atMs }: { readonly version: string; readonly atMs: number },
-): Promise<readonly SavedSearch[]> =>
+export const dueSearches = (database: SqlDatabase, version: string, atMs: number): Promise<readonly SavedSearch[]> =>
   searchesWhere(
     database,
     sql`url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (since <> ${version} OR target IS NOT NULL)`,
@@ -146,33 +142,42 @@ interface Claim {
 }
 
 /**
- * Claims the next message of a search for a service, by postponing it; null if another service has. Records what the message leads to: if its attempt is
+ * Claims the next message of a search for a service, by postponing it; undefined if another service has. Records what the message leads to: if its attempt is
  * not recorded, because the service is killed, it is repeated, and is no other one.
  */
-export async function claimSearch(
-  database: SqlDatabase,
+export const claimSearch = (
+  opened: SqlDatabase,
   { searchId, version, atMs, untilMs }: Claim,
-): Promise<SavedSearch | null> {
-  const rows = await database.run(sql`
-    UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
-    WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
-  return rows === 0 ? null : await findSearch(database, searchId);
-}
+): Promise<SavedSearch | undefined> =>
+  opened.transaction(async (database) => {
+    const rows = await database.run(sql`
+      UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
+      WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
+    return rows === 0 ? undefined : findSearch(database, searchId);
+  });
 
 /** The result of an attempt. */
-export interface AttemptRecord
-  extends Pick<SavedSearch, keyof MessagePosition | "searchId" | "stopped" | "attempts" | "nextAtMs" | "messages"> {
-  readonly lastAtMs: number | null;
-  readonly lastOutcome: string | null;
-}
+export type AttemptRecord = MessagePosition &
+  Pick<SavedSearch, "searchId" | "stopped" | "attempts" | "nextAtMs" | "messages" | "lastAtMs" | "lastOutcome">;
 
 /** Records an attempt, unless the search has been deleted. */
 export async function recordAttempt(database: SqlDatabase, record: AttemptRecord): Promise<void> {
-  const { searchId, since, target, cursor, sent, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } =
-    record;
+  const {
+    searchId,
+    since,
+    target,
+    pageCursor,
+    pageSent,
+    stopped,
+    attempts,
+    nextAtMs,
+    messages,
+    lastAtMs,
+    lastOutcome,
+  } = record;
   await database.run(sql`
     UPDATE saved_searches
-    SET    since = ${since}, target = ${target}, page_cursor = ${cursor}, page_sent = ${sent}, stopped = ${stopped},
+    SET    since = ${since}, target = ${target}, page_cursor = ${pageCursor}, page_sent = ${pageSent}, stopped = ${stopped},
            attempts = ${attempts}, next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
     WHERE  search_id = ${searchId}`);
 }
@@ -188,26 +193,5 @@ const unknownSearchError = (searchId: string): UserError =>
 
 const searchesWhere = async (database: SqlDatabase, condition: Sql): Promise<readonly SavedSearch[]> =>
   (await database.all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)).map(
-    (row: Row) => ({
-      searchId: textIn(row, "search_id"),
-      accountId: textIn(row, "account_id"),
-      keyId: textIn(row, "key_id"),
-      name: textIn(row, "name"),
-      query: textIn(row, "query"),
-      url: textOrNullIn(row, "url"),
-      secret: textIn(row, "secret"),
-      oldSecret: textOrNullIn(row, "old_secret"),
-      oldUntilMs: integerIn(row, "old_until_ms"),
-      createdAtMs: integerIn(row, "created_at_ms"),
-      since: textIn(row, "since"),
-      target: textOrNullIn(row, "target"),
-      cursor: textOrNullIn(row, "page_cursor"),
-      sent: integerIn(row, "page_sent"),
-      stopped: textOrNullIn(row, "stopped"),
-      attempts: integerIn(row, "attempts"),
-      nextAtMs: integerIn(row, "next_at_ms"),
-      messages: integerIn(row, "messages"),
-      lastAtMs: integerOrNullIn(row, "last_at_ms"),
-      lastOutcome: textOrNullIn(row, "last_outcome"),
-    }),
+    readSearch,
   );

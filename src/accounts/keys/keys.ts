@@ -1,6 +1,7 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { flagIn, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, createAccount, getAccount, lockAccount } from "../account.ts";
@@ -11,19 +12,21 @@ export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as
 export const scopes = [...defaultScopes, "export.read", "sql.read"] as const;
 export type ApiScope = (typeof scopes)[number];
 
-export interface ApiKey {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly scopes: readonly ApiScope[];
-  readonly createdAtMs: number;
-  readonly revokedAtMs: number | null;
+const readKey = rowReader({
+  keyId: textIn,
+  accountId: textIn,
+  scopes: scopesIn,
+  createdAtMs: integerIn,
+  revokedAtMs: integerOrNullIn,
   /** A label from its creator; empty by default. */
-  readonly name: string;
+  name: textIn,
   /** True for the key that pages are charged to. Its secret is not kept. */
-  readonly isWeb: boolean;
+  isWeb: flagIn,
   /** The OAuth client that uses the key by access tokens; null for all other keys. The secret of the key itself is not kept. */
-  readonly clientId: string | null;
-}
+  clientId: textOrNullIn,
+});
+
+export type ApiKey = ReturnType<typeof readKey>;
 
 /** A key with the time of its last use, which is known to a minute; null if it has never been used. */
 export interface UsedKey extends ApiKey {
@@ -76,13 +79,14 @@ export async function webKeyOf(database: SqlDatabase, accountId: string, atMs: n
 const localEmail = "local@carquet.invalid";
 
 /** Returns the id of the key of the local account, an operator's, to which the pages and requests of open access belong; creates what is missing. */
-export async function localKeyOf(database: SqlDatabase, atMs: number): Promise<string> {
-  const found = await database.one(sql`SELECT account_id FROM accounts WHERE email = ${localEmail}`);
-  if (found !== undefined) return webKeyOf(database, textIn(found, "account_id"), atMs);
-  const accountId = await createAccount(database, { email: localEmail, tier: 4, atMs });
-  await changeAccount(database, accountId, { isOperator: true });
-  return webKeyOf(database, accountId, atMs);
-}
+export const localKeyOf = (opened: SqlDatabase, atMs: number): Promise<string> =>
+  opened.transaction(async (database) => {
+    const found = await database.one(sql`SELECT account_id FROM accounts WHERE email = ${localEmail}`);
+    if (found !== undefined) return webKeyOf(database, textIn(found, "account_id"), atMs);
+    const accountId = await createAccount(database, { email: localEmail, tier: 4, atMs });
+    await changeAccount(database, accountId, { isOperator: true });
+    return webKeyOf(database, accountId, atMs);
+  });
 
 /** Returns the keys of an account, oldest first, including revoked ones. */
 export async function listKeys(database: SqlDatabase, accountId: string): Promise<readonly UsedKey[]> {
@@ -91,20 +95,21 @@ export async function listKeys(database: SqlDatabase, accountId: string): Promis
       SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
       WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
   ).map((row) => ({
-    ...keyFromRow(row),
+    ...readKey(row),
     lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
   }));
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
 
-export async function recordKeyUses(database: SqlDatabase, uses: KeyUses): Promise<void> {
-  for (const [keyId, atMs] of uses)
-    await database.run(sql`
-      INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
-      ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
-      WHERE excluded.last_used_at_ms > key_uses.last_used_at_ms`);
-}
+export const recordKeyUses = (opened: SqlDatabase, uses: KeyUses): Promise<void> =>
+  opened.transaction(async (database) => {
+    for (const [keyId, atMs] of uses)
+      await database.run(sql`
+        INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
+        ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
+        WHERE excluded.last_used_at_ms > key_uses.last_used_at_ms`);
+  });
 
 /**
  * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
@@ -124,32 +129,27 @@ export async function revokeKey(
   return textIn(row, "account_id");
 }
 
-/** Returns the key that an OAuth client uses; null if it is unknown, revoked, or a key of any other kind. */
-export async function findGrant(database: SqlDatabase, keyId: string): Promise<ApiKey | null> {
+/** Returns the key that an OAuth client uses; undefined if it is unknown, revoked, or a key of any other kind. */
+export async function findGrant(database: SqlDatabase, keyId: string): Promise<ApiKey | undefined> {
   const row = await database.one(
     sql`SELECT * FROM keys WHERE key_id = ${keyId} AND client_id IS NOT NULL AND revoked_at_ms IS NULL`,
   );
-  return row === undefined ? null : keyFromRow(row);
+  return row && readKey(row);
 }
 
-/** Returns an active key, with its account's spending in a UTC month; null if the key is unknown or revoked. */
-export async function findActiveKey(database: SqlDatabase, keyId: string, month: string): Promise<ActiveKey | null> {
+/** Returns an active key, with its account's spending in a UTC month; undefined if the key is unknown or revoked. */
+export async function findActiveKey(
+  database: SqlDatabase,
+  keyId: string,
+  month: string,
+): Promise<ActiveKey | undefined> {
   const row = await database.one(sql`SELECT * FROM keys WHERE key_id = ${keyId} AND revoked_at_ms IS NULL`);
-  if (row === undefined) return null;
-  const key = keyFromRow(row);
+  if (row === undefined) return undefined;
+  const key = readKey(row);
   return { key, sha256: textIn(row, "sha256"), account: await getAccount(database, key.accountId, month) };
 }
 
-function keyFromRow(row: Row): ApiKey {
-  const grantedScopes = textIn(row, "scopes").split(",");
-  return {
-    keyId: textIn(row, "key_id"),
-    accountId: textIn(row, "account_id"),
-    scopes: scopes.filter((scope) => grantedScopes.includes(scope)),
-    createdAtMs: integerIn(row, "created_at_ms"),
-    revokedAtMs: integerOrNullIn(row, "revoked_at_ms"),
-    name: textIn(row, "name"),
-    isWeb: integerIn(row, "is_web") === 1,
-    clientId: textOrNullIn(row, "client_id"),
-  };
+function scopesIn(row: Row, column: string): readonly ApiScope[] {
+  const granted = textIn(row, column).split(",");
+  return scopes.filter((scope) => granted.includes(scope));
 }

@@ -5,7 +5,7 @@
 import { classifyFault } from "../../db/engine-faults.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { findFunds, lockAccount } from "../account.ts";
+import { findAccount, lockAccount } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { formatUsd } from "../money.ts";
 import { type Shortfall, shortfall } from "../policy/billing-state.ts";
@@ -60,8 +60,8 @@ export async function postCharge(
   } catch (thrown) {
     if (classifyFault(thrown) !== "constraint") throw thrown;
     if (await isPosted(database, charge.chargeId)) return undefined;
-    const funds = await findFunds(database, accountId, monthOf(atMs));
-    const short = funds && shortfall(funds, microsOf(charge));
+    const account = await findAccount(database, accountId, monthOf(atMs));
+    const short = account && shortfall(account, microsOf(charge));
     if (short === undefined) throw thrown;
     return short;
   }

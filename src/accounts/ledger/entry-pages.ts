@@ -1,5 +1,6 @@
 /** Pages of an account's entries, charges included, newest first. */
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -12,33 +13,36 @@ export interface EntryPage {
   readonly hasCharges?: boolean;
 }
 
-export interface LedgerEntry {
-  readonly entry: number;
-  readonly entryId: string;
-  readonly kind: string;
-  readonly micros: number;
-  readonly atMs: number;
+const readEntry = rowReader({
+  entry: integerIn,
+  entryId: textIn,
+  kind: textIn,
+  micros: integerIn,
+  atMs: integerIn,
   /** The usage class and the key of a charge. */
-  readonly usageClass: string | null;
-  readonly keyId: string | null;
+  usageClass: textOrNullIn,
+  keyId: textOrNullIn,
   /** How often the price of the class was charged. */
-  readonly units: number | null;
-  readonly reference: string | null;
-  readonly note: string | null;
-}
+  units: integerOrNullIn,
+  reference: textOrNullIn,
+  note: textOrNullIn,
+});
+
+export type LedgerEntry = ReturnType<typeof readEntry>;
 
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
-export async function listEntryPage(database: SqlDatabase, page: EntryPage): Promise<readonly LedgerEntry[]> {
-  const { accountId, limit, hasCharges = true } = page;
-  const end = page.before ?? Number.MAX_SAFE_INTEGER;
-  const others = await database.all(sql`
-    ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
-  const charges = hasCharges ? await listCharges(database, page, end) : [];
-  return [...others, ...charges]
-    .map(entryFromRow)
-    .sort((a, b) => b.entry - a.entry)
-    .slice(0, limit);
-}
+export const listEntryPage = (opened: SqlDatabase, page: EntryPage): Promise<readonly LedgerEntry[]> =>
+  opened.reading(async (database) => {
+    const { accountId, limit, hasCharges = true } = page;
+    const end = page.before ?? Number.MAX_SAFE_INTEGER;
+    const others = await database.all(sql`
+      ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
+    const charges = hasCharges ? await listCharges(database, page, end) : [];
+    return [...others, ...charges]
+      .map(readEntry)
+      .sort((a, b) => b.entry - a.entry)
+      .slice(0, limit);
+  });
 
 /** Returns the last charges of an account below an entry, day by day. */
 async function listCharges(
@@ -70,16 +74,3 @@ async function listCharges(
 const selectEntries = (accountId: string): Sql => sql`
   SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, entries.micros / -prices.micros AS units, reference, note
   FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}`;
-
-const entryFromRow = (row: Row): LedgerEntry => ({
-  entry: integerIn(row, "entry"),
-  entryId: textIn(row, "entry_id"),
-  kind: textIn(row, "kind"),
-  micros: integerIn(row, "micros"),
-  atMs: integerIn(row, "at_ms"),
-  usageClass: textOrNullIn(row, "usage_class"),
-  keyId: textOrNullIn(row, "key_id"),
-  units: integerOrNullIn(row, "units"),
-  reference: textOrNullIn(row, "reference"),
-  note: textOrNullIn(row, "note"),
-});

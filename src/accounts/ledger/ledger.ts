@@ -115,14 +115,15 @@ export async function getPaidCredit(
 
 /** Returns the entries of an account except charges, oldest first, with the times of their confirmation and reversal or null. */
 export function listEntries(database: SqlDatabase, accountId: string): Promise<readonly Row[]> {
-  return database.all(sql`
+  const query = sql`
     SELECT   entries.entry_id, entries.kind, entries.micros, entries.at_ms, confirmations.at_ms AS confirmed_at_ms,
              reversal.at_ms AS reversed_at_ms, entries.credit_id, entries.reference, entries.note
     FROM     entries
     LEFT JOIN confirmations ON confirmations.credit_id = entries.entry_id
     LEFT JOIN entries AS reversal ON reversal.credit_id = entries.entry_id AND reversal.kind = 'chargeback_reversal'
     WHERE    entries.account_id = ${accountId} AND entries.kind <> 'charge'
-    ORDER BY entries.entry`);
+    ORDER BY entries.entry`;
+  return database.reading((reader) => reader.all(query));
 }
 
 export const refundReference = (chargeId: string): string => `refund_${chargeId}`;

@@ -5,6 +5,7 @@
 import { dayStartMs, epochDay, plusDays } from "../../base/day.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, findAccounts } from "../account.ts";
@@ -26,10 +27,8 @@ export interface RevenueRequest {
 }
 
 /** Charges in micros: of the period, and of the one before. */
-interface ComparedCharges {
-  readonly micros: number;
-  readonly beforeMicros: number;
-}
+const comparedIn = rowReader({ micros: integerIn, beforeMicros: integerIn });
+type ComparedCharges = ReturnType<typeof comparedIn>;
 
 type CreditKind = "paid" | "promotional" | "adjustment" | "chargeback_reversal";
 
@@ -58,18 +57,14 @@ export function sumRevenue(
     const rows = sql`usage_days WHERE requests > 0 AND (${isIn(period)} OR ${isIn(before)})`;
     const total = (await database.one(sql`SELECT ${sums}, count(DISTINCT account_id) AS accounts FROM ${rows}`)) ?? {};
     const days = await database.all(sql`
-      SELECT day, CAST(sum(requests) AS bigint) AS requests, CAST(sum(charged_micros) AS bigint) AS micros FROM ${rows} GROUP BY day ORDER BY day`);
+      SELECT day AS date, CAST(sum(requests) AS bigint) AS requests, CAST(sum(charged_micros) AS bigint) AS micros FROM ${rows} GROUP BY day ORDER BY day`);
     const classes = await database.all(sql`
       SELECT usage_class, ${sums} FROM ${rows} GROUP BY usage_class ORDER BY micros DESC, before_micros DESC, usage_class`);
     const accounts = await database.all(sql`
       SELECT account_id, ${sums} FROM ${rows} GROUP BY account_id ORDER BY micros DESC, before_micros DESC, account_id LIMIT ${accountsMax}`);
     return {
       total: total.micros == null ? { micros: 0, beforeMicros: 0 } : comparedIn(total),
-      days: days.map((row) => ({
-        date: textIn(row, "day"),
-        requests: integerIn(row, "requests"),
-        micros: integerIn(row, "micros"),
-      })),
+      days: days.map(readDay),
       classes: classes.map((row) => ({ usageClass: textIn(row, "usage_class"), ...comparedIn(row) })),
       accounts: await withAccounts(database, accounts, period.endDate.slice(0, 7)),
       accountCount: integerIn(total, "accounts"),
@@ -79,14 +74,16 @@ export function sumRevenue(
 }
 
 /** A charge of the CSV file: an account's requests of a day and class. */
-export interface RevenueRow {
-  readonly date: string;
-  readonly usageClass: string;
-  readonly accountId: string;
-  readonly email: string;
-  readonly requests: number;
-  readonly micros: number;
-}
+export type RevenueRow = ReturnType<typeof readRevenue>;
+
+const readRevenue = rowReader({
+  date: textIn,
+  usageClass: textIn,
+  accountId: textIn,
+  email: textIn,
+  requests: integerIn,
+  micros: integerIn,
+});
 
 export interface RevenuePage {
   readonly range: RevenueDays;
@@ -105,19 +102,12 @@ export async function listRevenue(
     after === null
       ? sql`true`
       : sql`(usage_days.account_id, day, usage_class) > (${after.accountId}, ${after.date}, ${after.usageClass})`;
-  const rows = await database.all(sql`
-    SELECT   usage_days.account_id, day, usage_class, email, requests, charged_micros
+  const query = sql`
+    SELECT   usage_days.account_id, day AS date, usage_class, email, requests, charged_micros AS micros
     FROM     usage_days JOIN accounts ON accounts.account_id = usage_days.account_id
     WHERE    requests > 0 AND ${isIn(range)} AND ${isAfter}
-    ORDER BY usage_days.account_id, day, usage_class LIMIT ${limit}`);
-  return rows.map((row) => ({
-    date: textIn(row, "day"),
-    usageClass: textIn(row, "usage_class"),
-    accountId: textIn(row, "account_id"),
-    email: textIn(row, "email"),
-    requests: integerIn(row, "requests"),
-    micros: integerIn(row, "charged_micros"),
-  }));
+    ORDER BY usage_days.account_id, day, usage_class LIMIT ${limit}`;
+  return (await database.reading((reader) => reader.all(query))).map(readRevenue);
 }
 
 function requireRange({ startDate, endDate }: RevenueDays): void {
@@ -130,10 +120,7 @@ function requireRange({ startDate, endDate }: RevenueDays): void {
 
 const isIn = ({ startDate, endDate }: RevenueDays): Sql => sql`day BETWEEN ${startDate} AND ${endDate}`;
 
-const comparedIn = (row: Row): ComparedCharges => ({
-  micros: integerIn(row, "micros"),
-  beforeMicros: integerIn(row, "before_micros"),
-});
+const readDay = rowReader({ date: textIn, requests: integerIn, micros: integerIn });
 
 async function withAccounts(
   database: SqlDatabase,

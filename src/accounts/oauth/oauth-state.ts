@@ -3,6 +3,7 @@
  * grant access like secrets, so only their SHA-256 is stored. Expired state is never returned; a purge removes it.
  */
 import { integerIn, integerOrNullIn, isObject, textIn } from "../../base/json.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -19,40 +20,35 @@ export interface OAuthState extends StateName {
   readonly content: string;
 }
 
-/** The content of a piece of state, and when it was consumed, or null. */
-interface StoredState {
-  readonly content: string;
-  readonly consumedAtMs: number | null;
-}
-
-export async function saveState(
-  database: SqlDatabase,
+/** Saves a piece of state. Keeps the client that it belongs to at least until a time, if one is given. */
+export const saveState = (
+  opened: SqlDatabase,
   { kind, sha256, keyId, expiresAtMs, content }: OAuthState,
-): Promise<void> {
-  await database.run(sql`
-    INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
-    VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
-    ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
-}
+  client?: StateName & { readonly untilMs: number },
+): Promise<void> =>
+  opened.transaction(async (database) => {
+    await database.run(sql`
+      INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
+      VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
+      ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
+    if (client === undefined) return;
+    await database.run(sql`
+      UPDATE oauth_state SET expires_at_ms = ${client.untilMs}
+      WHERE  kind = ${client.kind} AND sha256 = ${client.sha256} AND expires_at_ms < ${client.untilMs}`);
+  });
 
+const readState = rowReader({ content: textIn, consumedAtMs: integerOrNullIn });
+
+/** Returns the content of a piece of state, and when it was consumed, or null; undefined if it is unknown or has expired. */
 export async function findState(
   database: SqlDatabase,
   { kind, sha256 }: StateName,
   atMs: number,
-): Promise<StoredState | null> {
+): Promise<ReturnType<typeof readState> | undefined> {
   const row = await database.one(sql`
     SELECT content, consumed_at_ms FROM oauth_state
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
-  if (row === undefined) return null;
-  const consumedAtMs = integerOrNullIn(row, "consumed_at_ms");
-  return { content: textIn(row, "content"), consumedAtMs };
-}
-
-/** Keeps a piece of state at least until a time. */
-export async function extendState(database: SqlDatabase, { kind, sha256 }: StateName, untilMs: number): Promise<void> {
-  await database.run(sql`
-    UPDATE oauth_state SET expires_at_ms = ${untilMs}
-    WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms < ${untilMs}`);
+  return row && readState(row);
 }
 
 /** Consumes a code or refresh token. Returns false if it was consumed before. */
@@ -86,17 +82,17 @@ export interface AccessToken {
   readonly scope: string;
 }
 
-/** Returns an access token by its hash, or null if it has expired, is revoked or unknown. */
+/** Returns an access token by its hash; undefined if it has expired, is revoked or unknown. */
 export async function findAccessToken(
   database: SqlDatabase,
   sha256: string,
   atMs: number,
-): Promise<AccessToken | null> {
+): Promise<AccessToken | undefined> {
   const row = await database.one(sql`
     SELECT key_id, expires_at_ms, content FROM oauth_state
     WHERE  kind = ${accessTokenKind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
   const content: unknown = row === undefined ? undefined : JSON.parse(textIn(row, "content"));
-  if (row === undefined || !isObject(content)) return null;
+  if (row === undefined || !isObject(content)) return undefined;
   const { aud: audience, scope } = content;
   return {
     keyId: textIn(row, "key_id"),

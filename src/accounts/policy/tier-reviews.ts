@@ -1,6 +1,7 @@
 /** Tier reviews: applies the rules of `tiers.ts` to the accounts in the file, records reviews, and promotes accounts. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, findAccount, listAccounts, lockAccount, tierIn } from "../account.ts";
@@ -16,34 +17,26 @@ export interface ReviewResult {
   readonly outcome: "automatic" | "queued";
 }
 
-/** Reviews all accounts as of a UTC day. Returns the accounts that it promoted or queued. */
-export async function reviewAccounts(database: SqlDatabase, day: string): Promise<readonly ReviewResult[]> {
-  const due = await findPromotions(database, day);
-  return database.transaction(async (transaction) => {
-    await insertReviewedDay(transaction, day);
-    return applyPromotions(transaction, due, day);
-  });
-}
-
-/** Reviews all accounts unless that day has already been reviewed; then returns no results. Calls `record` with results in their transaction. */
-export async function reviewOnce(
+/**
+ * Reviews all accounts as of a UTC day. Returns the accounts that it promoted or queued. With `recordOnce`, reviews a day once, and calls that with
+ * results in their transaction.
+ */
+export async function reviewAccounts(
   database: SqlDatabase,
   day: string,
-  record: (database: SqlDatabase, results: readonly ReviewResult[]) => Promise<void>,
+  recordOnce?: (database: SqlDatabase, results: readonly ReviewResult[]) => Promise<void>,
 ): Promise<readonly ReviewResult[]> {
-  if ((await database.one(sql`SELECT day FROM reviewed_days WHERE day = ${day}`)) !== undefined) return [];
+  const reviewed = await database.one(sql`SELECT day FROM reviewed_days WHERE day = ${day}`);
+  if (reviewed !== undefined && recordOnce !== undefined) return [];
   const due = await findPromotions(database, day);
   return database.transaction(async (transaction) => {
-    if (!(await insertReviewedDay(transaction, day))) return [];
+    const days = await transaction.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`);
+    if (days === 0 && recordOnce !== undefined) return [];
     const results = await applyPromotions(transaction, due, day);
-    await record(transaction, results);
+    if (results.length > 0) await recordOnce?.(transaction, results);
     return results;
   });
 }
-
-/** Records that a day is reviewed. Returns false if it has been before. */
-const insertReviewedDay = async (database: SqlDatabase, day: string): Promise<boolean> =>
-  (await database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`)) > 0;
 
 /** Returns the accounts that qualify for the next tier. Reads all accounts. */
 const findPromotions = (database: SqlDatabase, day: string): Promise<readonly ReviewResult[]> =>
@@ -148,28 +141,17 @@ const ofAccount = (column: Sql, accountId: string | undefined): Sql =>
   accountId === undefined ? sql`true` : sql`${column} = ${accountId}`;
 
 /** A manual review that waits for an operator's decision. */
-export interface QueuedReview {
-  readonly accountId: string;
-  readonly email: string;
-  readonly day: string;
-  readonly from: Tier;
-  readonly to: Tier;
-}
+export type QueuedReview = ReturnType<typeof readReview>;
+
+const readReview = rowReader({ accountId: textIn, email: textIn, day: textIn, fromTier: tierIn, toTier: tierIn });
 
 /** Returns the queued manual reviews, oldest first. */
-export async function queuedReviews(database: SqlDatabase): Promise<readonly QueuedReview[]> {
-  return (
+export const queuedReviews = async (database: SqlDatabase): Promise<readonly QueuedReview[]> =>
+  (
     await database.all(
       sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`,
     )
-  ).map((row) => ({
-    accountId: textIn(row, "account_id"),
-    email: textIn(row, "email"),
-    day: textIn(row, "day"),
-    from: tierIn(row, "from_tier"),
-    to: tierIn(row, "to_tier"),
-  }));
-}
+  ).map(readReview);
 
 /** Decides a queued review and promotes an approved account. Returns the review. Throws a UserError if none is queued. */
 export function decideReview(
@@ -186,7 +168,7 @@ export function decideReview(
     await database.run(sql`
       UPDATE reviews SET outcome = ${outcome}, decided_day = ${day}
       WHERE  account_id = ${accountId} AND outcome = 'queued'`);
-    if (outcome === "approved") await changeAccount(database, accountId, { tier: queued.to });
+    if (outcome === "approved") await changeAccount(database, accountId, { tier: queued.toTier });
     return queued;
   });
 }

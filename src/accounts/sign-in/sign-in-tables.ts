@@ -9,28 +9,25 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { newSecret, secretHash } from "../../base/random-ids.ts";
+import { flagIn, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
 import { webKeyOf } from "../keys/keys.ts";
 
-export interface Credentials {
-  readonly accountId: string;
-  readonly hash: string;
-}
+const readCredentials = rowReader({ accountId: textIn, hash: textIn });
+
+export type Credentials = ReturnType<typeof readCredentials>;
 
 /**
- * Returns the credentials of a sign-in name: an account id, or an email address that only one account with a password has. Returns null
+ * Returns the credentials of a sign-in name: an account id, or an email address that only one account with a password has. Returns undefined
  * for any other name.
  */
-export async function findCredentials(database: SqlDatabase, name: string): Promise<Credentials | null> {
+export async function findCredentials(database: SqlDatabase, name: string): Promise<Credentials | undefined> {
   const rows = await database.all(sql`
     SELECT account_id, hash FROM passwords JOIN accounts USING (account_id)
     WHERE  account_id = ${name} OR lower(email) = lower(${name}) LIMIT 2`);
-  const [row] = rows;
-  return row === undefined || rows.length > 1
-    ? null
-    : { accountId: textIn(row, "account_id"), hash: textIn(row, "hash") };
+  return rows.length > 1 ? undefined : rows.map(readCredentials)[0];
 }
 
 /** Sets the password of an account, ends its sessions, and deletes its one-time links. */
@@ -59,7 +56,8 @@ export const linkUrl = (serviceUrl: string, kind: LinkKind, secret: string): str
 /** Creates a link and deletes earlier ones of the account and kind. Returns its secret. Throws a UserError if the account is unknown. */
 export async function createLink(
   database: SqlDatabase,
-  { accountId, kind, atMs }: { readonly accountId: string; readonly kind: LinkKind; readonly atMs: number },
+  { accountId, kind }: { readonly accountId: string; readonly kind: LinkKind },
+  atMs: number,
 ): Promise<string> {
   await lockAccount(database, accountId);
   const secret = newSecret();
@@ -70,76 +68,76 @@ export async function createLink(
   return secret;
 }
 
-export interface OneTimeLink {
-  readonly accountId: string;
-  readonly email: string;
-}
+const readLink = rowReader({ accountId: textIn, email: textIn });
 
-/** Returns a link that is neither used nor expired, or null. */
+export type OneTimeLink = ReturnType<typeof readLink>;
+
+/** Returns a link that is neither used nor expired, or undefined. */
 export async function findLink(
   database: SqlDatabase,
   sha256: string,
   kind: LinkKind,
   atMs: number,
-): Promise<OneTimeLink | null> {
+): Promise<OneTimeLink | undefined> {
   const row = await database.one(sql`
     SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
     WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
-  return row === undefined ? null : { accountId: textIn(row, "account_id"), email: textIn(row, "email") };
+  return row && readLink(row);
 }
 
-/** Consumes a link. Returns it, or null if it is used, expired or unknown. */
-export async function consumeLink(
-  database: SqlDatabase,
+/** Consumes a link. Returns it, or undefined if it is used, expired or unknown. */
+export const consumeLink = (
+  opened: SqlDatabase,
   sha256: string,
   kind: LinkKind,
   atMs: number,
-): Promise<OneTimeLink | null> {
-  const link = await findLink(database, sha256, kind, atMs);
-  await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
-  return link;
-}
+): Promise<OneTimeLink | undefined> =>
+  opened.transaction(async (database) => {
+    const link = await findLink(database, sha256, kind, atMs);
+    await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
+    return link;
+  });
 
 const idleMs = 12 * 3_600_000;
 const absoluteMs = 30 * 86_400_000;
 
-export interface SessionRecord {
-  readonly accountId: string;
-  readonly email: string;
-  readonly isOperator: boolean;
+const readSession = rowReader({
+  accountId: textIn,
+  email: textIn,
+  isOperator: flagIn,
   /** The key that pays for pages. */
-  readonly keyId: string;
-  readonly seenAtMs: number;
-}
+  keyId: textIn,
+  seenAtMs: integerIn,
+});
+
+export type SessionRecord = ReturnType<typeof readSession>;
 
 /** The condition that a session has not expired. */
 const isCurrent = (atMs: number): Sql =>
   sql`seen_at_ms > ${atMs - idleMs} AND sessions.created_at_ms > ${atMs - absoluteMs}`;
 
 /** Inserts a session of an account. Throws a UserError if the account is unknown. */
-export async function insertSession(
-  database: SqlDatabase,
+export const insertSession = (
+  opened: SqlDatabase,
   { accountId, sha256, atMs }: { readonly accountId: string; readonly sha256: string; readonly atMs: number },
-): Promise<void> {
-  const keyId = await webKeyOf(database, accountId, atMs);
-  await database.run(sql`
-    INSERT INTO sessions (sha256, account_id, key_id, created_at_ms, seen_at_ms)
-    VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
-}
+): Promise<void> =>
+  opened.transaction(async (database) => {
+    const keyId = await webKeyOf(database, accountId, atMs);
+    await database.run(sql`
+      INSERT INTO sessions (sha256, account_id, key_id, created_at_ms, seen_at_ms)
+      VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
+  });
 
-export async function findSession(database: SqlDatabase, sha256: string, atMs: number): Promise<SessionRecord | null> {
+export async function findSession(
+  database: SqlDatabase,
+  sha256: string,
+  atMs: number,
+): Promise<SessionRecord | undefined> {
   const row = await database.one(sql`
     SELECT sessions.account_id, email, is_operator, key_id, seen_at_ms
     FROM   sessions JOIN accounts ON accounts.account_id = sessions.account_id JOIN keys USING (key_id)
     WHERE  sessions.sha256 = ${sha256} AND revoked_at_ms IS NULL AND ${isCurrent(atMs)}`);
-  if (row === undefined) return null;
-  return {
-    accountId: textIn(row, "account_id"),
-    email: textIn(row, "email"),
-    isOperator: integerIn(row, "is_operator") === 1,
-    keyId: textIn(row, "key_id"),
-    seenAtMs: integerIn(row, "seen_at_ms"),
-  };
+  return row && readSession(row);
 }
 
 export async function touchSession(database: SqlDatabase, sha256: string, atMs: number): Promise<void> {

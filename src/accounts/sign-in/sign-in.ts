@@ -5,11 +5,24 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { newSecret, secretHash } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import type { Administration } from "../administration/administration.ts";
+import { applyChange } from "../administration/changes.ts";
 import type { Clock } from "../clock.ts";
 import { FailedAuthentications, failedSignInLimits, SignInLimits } from "../policy/failed-authentications.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
-import type { LinkKind, OneTimeLink, SessionRecord } from "./sign-in-tables.ts";
+import {
+  consumeLink,
+  endSession,
+  findCredentials,
+  findLink,
+  findSession,
+  insertSession,
+  type LinkKind,
+  type OneTimeLink,
+  type SessionRecord,
+  touchSession,
+} from "./sign-in-tables.ts";
 
 /** The account that an attempt signs in to, `wrong`, or the time until the next attempt. */
 type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
@@ -34,12 +47,12 @@ export class SignIn {
    */
   async attempt(name: string, password: string, network: string): Promise<SignInResult> {
     const known = name.trim().toLowerCase().slice(0, 254);
-    const credentials = await this.administration.call("findCredentials", { name: known });
+    const credentials = await this.administration.call(findCredentials, known);
     // The id and the email address of an account count together.
     const source = { account: credentials?.accountId ?? known, network };
     const retryAfterSeconds = this.limits.count(source);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
-    if (!(await matchesPassword(password, credentials?.hash, network)) || credentials === null) return "wrong";
+    if (!(await matchesPassword(password, credentials?.hash, network)) || credentials === undefined) return "wrong";
     this.limits.uncount(source);
     return { accountId: credentials.accountId };
   }
@@ -48,7 +61,7 @@ export class SignIn {
   async confirm(accountId: string, password: string): Promise<SignInResult> {
     const retryAfterSeconds = this.failedConfirmations.count(accountId);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
-    const credentials = await this.administration.call("findCredentials", { name: accountId });
+    const credentials = await this.administration.call(findCredentials, accountId);
     if (!(await matchesPassword(password, credentials?.hash, accountId))) return "wrong";
     this.failedConfirmations.uncount(accountId);
     return { accountId };
@@ -56,18 +69,17 @@ export class SignIn {
 
   /** Returns true if an account has a password to sign in with. */
   async hasPassword(accountId: string): Promise<boolean> {
-    return (await this.administration.call("findCredentials", { name: accountId })) !== null;
+    return (await this.administration.call(findCredentials, accountId)) !== undefined;
   }
 
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */
-  async findLink(secret: string, kind: LinkKind): Promise<OneTimeLink | undefined> {
-    const input = { sha256: secretHash(secret), kind, atMs: this.administration.nowMs };
-    return (await this.administration.call("findLink", input)) ?? undefined;
+  findLink(secret: string, kind: LinkKind): Promise<OneTimeLink | undefined> {
+    return this.administration.call(findLink, secretHash(secret), kind, this.administration.nowMs);
   }
 
   /** Uses a sign-in link. Returns its account, or undefined if it does not work any more. */
-  async useSignInLink(secret: string): Promise<OneTimeLink | undefined> {
-    return this.consumeLink(secret, null);
+  useSignInLink(secret: string): Promise<OneTimeLink | undefined> {
+    return this.administration.call(consumeLink, secretHash(secret), "sign_in", this.administration.nowMs);
   }
 
   /**
@@ -78,7 +90,8 @@ export class SignIn {
     requireAccepted(password);
     const link = await this.findLink(secret, "invitation");
     if (link === undefined) return undefined;
-    return this.consumeLink(secret, await hashPassword(password, link.accountId));
+    const hash = await hashPassword(password, link.accountId);
+    return this.administration.call(consumeInvitation, secretHash(secret), hash, this.administration.nowMs);
   }
 
   /** Sets the password of an account and ends its sessions. Throws a UserError for a password that is too short or too long. */
@@ -87,13 +100,22 @@ export class SignIn {
     const hash = await hashPassword(password, accountId);
     await this.administration.change(accountId, "accounts password", { accountId, hash });
   }
-
-  private async consumeLink(secret: string, passwordHash: string | null): Promise<OneTimeLink | undefined> {
-    const atMs = this.administration.nowMs;
-    const input = { sha256: secretHash(secret), passwordHash, atMs };
-    return (await this.administration.call("consumeLink", input)) ?? undefined;
-  }
 }
+
+/** Consumes an invitation, and sets the password of its account. Returns undefined if it does not work any more. */
+const consumeInvitation = (
+  opened: SqlDatabase,
+  sha256: string,
+  hash: string,
+  atMs: number,
+): Promise<OneTimeLink | undefined> =>
+  opened.transaction(async (database) => {
+    const link = await consumeLink(database, sha256, "invitation", atMs);
+    if (link === undefined) return undefined;
+    const { accountId } = link;
+    await applyChange(database, "accounts password", { accountId, hash }, { actor: accountId, atMs });
+    return link;
+  });
 
 function requireAccepted(password: string): void {
   if (!isAcceptedPassword(password)) throw new UserError(`Invalid password: expected ${passwordRule}.`);
@@ -116,7 +138,7 @@ export class Sessions {
   async create(accountId: string): Promise<string> {
     const cookie = newSecret();
     const atMs = this.administration.nowMs;
-    await this.administration.call("startSession", { accountId, sha256: secretHash(cookie), atMs });
+    await this.administration.call(insertSession, { accountId, sha256: secretHash(cookie), atMs });
     return cookie;
   }
 
@@ -125,14 +147,14 @@ export class Sessions {
     if (!secretPattern.test(cookie)) return undefined;
     const sha256 = secretHash(cookie);
     const atMs = this.administration.nowMs;
-    const session = await this.administration.call("findSession", { sha256, atMs });
-    if (session === null) return undefined;
-    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.call("touchSession", { sha256, atMs });
+    const session = await this.administration.call(findSession, sha256, atMs);
+    if (session === undefined) return undefined;
+    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.call(touchSession, sha256, atMs);
     return { ...session, csrfToken: csrfTokenOf(cookie) };
   }
 
-  async end(cookie: string): Promise<void> {
-    await this.administration.call("endSession", { sha256: secretHash(cookie) });
+  end(cookie: string): Promise<void> {
+    return this.administration.call(endSession, secretHash(cookie));
   }
 }
 

@@ -6,7 +6,7 @@ import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
+import { checked, type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { spentIn } from "../ledger/usage.ts";
@@ -68,17 +68,12 @@ export const openReadOnly = async (path: string): Promise<SqlDatabase> =>
   requireCurrentVersion(path, openSqliteToRead(path));
 
 /** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
-async function requireCurrentVersion(path: string, database: SqlDatabase): Promise<SqlDatabase> {
-  try {
+const requireCurrentVersion = (path: string, opened: SqlDatabase): Promise<SqlDatabase> =>
+  checked(opened, async (database) => {
     if (integerIn(await database.one(sql`PRAGMA application_id`), "application_id") !== applicationId)
       throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
     requireAccountsVersion(path, integerIn(await database.one(sql`PRAGMA user_version`), "user_version"));
-    return database;
-  } catch (thrown) {
-    await database.close();
-    throw thrown;
-  }
-}
+  });
 
 /** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
 export async function createSchema(database: SqlDatabase, fill = async (): Promise<void> => undefined): Promise<void> {

@@ -155,12 +155,13 @@ const isReadable = async (path: string): Promise<boolean> =>
   (await openAndAudit(() => openReadOnly(path))).faults.every((fault) => !fault.startsWith(damagedFileFault));
 
 /** Writes to a temporary name, syncs, then renames atomically. */
-export async function writeAtomically(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+export async function writeAtomically<T>(path: string, write: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
   createPrivateFile(temporary);
-  await write(temporary);
+  const result = await write(temporary);
   syncFile(temporary);
   renameSync(temporary, path);
   syncFile(dirname(path));
+  return result;
 }

@@ -34,17 +34,14 @@ export function copyAccounts(from: string, to: string): Promise<AuditResult> {
 
 async function copyToFile(source: SqlDatabase, path: string): Promise<AuditResult> {
   if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
-  let result: AuditResult | undefined;
-  await writeAtomically(path, async (temporary) => {
-    result = await useAndClose(Promise.resolve(openSharedSqlite(temporary, options)), (opened) =>
+  return writeAtomically(path, (temporary) =>
+    useAndClose(Promise.resolve(openSharedSqlite(temporary, options)), (opened) =>
       opened.transaction(async (target) => {
         await createSchema(target, () => copyTables(source, target));
         return requireEqual(source, target);
       }),
-    );
-  });
-  if (result === undefined) throw new TypeError("The file was not written.");
-  return result;
+    ),
+  );
 }
 
 function copyToPostgres(source: SqlDatabase, url: string): Promise<AuditResult> {

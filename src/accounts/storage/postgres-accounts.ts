@@ -6,7 +6,7 @@ import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { connectPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../db/sql.ts";
-import { postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
+import { checked, postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { spentIn } from "../ledger/usage.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
@@ -131,19 +131,14 @@ const triggers: readonly Sql[] = [
 /** Opens existing accounts of the current version. Throws a UserError for any other database. */
 export async function openPostgresAccounts(url: string, options: PostgresOptions): Promise<SqlDatabase> {
   const location = withoutPassword(url);
-  const database = await connectTo(url, options);
-  try {
+  return checked(await connectTo(url, options), async (database) => {
     if (!(await hasAccounts(database)))
       throw new UserError(
         `${location}: The database has no accounts: expected tables created by "carquet accounts create".`,
       );
     const row = await database.one(sql`SELECT version FROM carquet_accounts`);
     requireAccountsVersion(location, integerIn(row, "version"));
-    return database;
-  } catch (thrown) {
-    await database.close();
-    throw thrown;
-  }
+  });
 }
 
 export const hasAccounts = async (database: SqlDatabase): Promise<boolean> =>
@@ -178,12 +173,12 @@ export async function createPostgresSchema(
 }
 
 async function connectTo(url: string, options: PostgresOptions): Promise<SqlDatabase> {
-  const database = await connectPostgres(url, options);
-  const row = await database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
-  const version = integerIn(row, "version");
-  if (version >= serverVersionMin) return database;
-  await database.close();
-  throw new UserError(
-    `${withoutPassword(url)}: Unsupported PostgreSQL ${version}: expected version ${serverVersionMin} or newer.`,
-  );
+  return checked(await connectPostgres(url, options), async (database) => {
+    const row = await database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
+    const version = integerIn(row, "version");
+    if (version < serverVersionMin)
+      throw new UserError(
+        `${withoutPassword(url)}: Unsupported PostgreSQL ${version}: expected version ${serverVersionMin} or newer.`,
+      );
+  });
 }

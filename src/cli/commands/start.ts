@@ -167,7 +167,7 @@ export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess
     return {
       accountId,
       key: (await createKey(database, { accountId, scopes, name: keyName, atMs })).key,
-      linkSecret: await createLink(database, { accountId, kind: "sign_in", atMs }),
+      linkSecret: await createLink(database, { accountId, kind: "sign_in" }, atMs),
     };
   });
 }

@@ -104,10 +104,7 @@ async function holdDeadline(
 ): Promise<Hold> {
   const request = { sql, params, numbers: Object.fromEntries(numbers ?? []), format, isRaw };
   const idempotent = idempotentRequestOf(idempotencyKey, "runSql", request);
-  const units = Math.ceil(sqlDeadlineMs / 1000);
-  return idempotent === undefined
-    ? accounts.hold(identity, "sql_statement", undefined, units)
-    : accounts.holdOnce(identity, "sql_statement", idempotent, units);
+  return accounts.holdOnce(identity, "sql_statement", idempotent, Math.ceil(sqlDeadlineMs / 1000));
 }
 
 /** Charges for each started second of processor time, instead of what was reserved. Returns the charged micros. */

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { exportUnits, type UsageClass } from "../../accounts/policy/prices.ts";
 import type { Refusal } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
-import type { Caller } from "../../operations/caller.ts";
+import { type Caller, clientOfSignal } from "../../operations/caller.ts";
 import { loggedRefusalOf } from "../middleware/handle-errors.ts";
 import type { SiteServices } from "../service/service-state.ts";
 import { type ExportOrder, type ExportPrice, spoolExport } from "./charged-export.ts";
@@ -35,7 +35,7 @@ export interface StartedExport<Details> {
 
 /** An export to start, whose signal is that of the registry. */
 export interface BackgroundOrder extends Omit<ExportOrder, "caller" | "onRows"> {
-  readonly caller: Omit<Caller, "signal">;
+  readonly caller: Omit<Caller, "client">;
 }
 
 /** The most exports of an account that are remembered: those that are written, and the newest others. */
@@ -75,7 +75,7 @@ export class StartedExports<Details> {
     };
     const end = (outcome: Partial<StartedExport<Details>>): void =>
       void Object.assign(shown, outcome, { changedAt: new Date() });
-    const caller = { ...order.caller, signal: work.signal };
+    const caller = { ...order.caller, client: clientOfSignal(work.signal) };
     spoolExport(exports, exportAdmission, { ...order, caller, onRows }).then(
       (written) => end({ ...written, state: "written" }),
       (thrown: unknown) => {

@@ -5,6 +5,14 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { InvalidGrant } from "oidc-provider/lib/helpers/errors.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
+import { findGrant } from "../../accounts/keys/keys.ts";
+import {
+  consumeState,
+  deleteState,
+  deleteStateOfGrant,
+  findState,
+  saveState,
+} from "../../accounts/oauth/oauth-state.ts";
 import { isObject } from "../../base/json.ts";
 import { secretHash } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -39,20 +47,15 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
     const content = secret === undefined ? payload : { ...payload, client_secret: secretHash(secret) };
     const expiresAtMs = nowMs + (seconds === undefined ? unusedClientMs : seconds * 1000);
     const state = { ...this.nameOf(id), keyId, expiresAtMs, content: JSON.stringify(content) };
-    const untilMs = nowMs + usedClientMs;
-    await this.administration.call(
-      "saveOAuthState",
-      this.kind === "RefreshToken" && clientId !== undefined
-        ? { state, client: { kind: "Client", sha256: secretHash(clientId), untilMs } }
-        : { state },
-    );
+    const client = { kind: "Client", sha256: secretHash(clientId ?? ""), untilMs: nowMs + usedClientMs };
+    const isUsed = this.kind === "RefreshToken" && clientId !== undefined;
+    await this.administration.call(saveState, state, isUsed ? client : undefined);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { nowMs: atMs } = this.administration;
-    const found = await this.administration.call("findOAuthState", { ...this.nameOf(id), atMs });
+    const found = await this.administration.call(findState, this.nameOf(id), this.administration.nowMs);
     const payload: unknown = JSON.parse(found?.content ?? "null");
-    if (found === null || !isObject(payload)) return undefined;
+    if (found === undefined || !isObject(payload)) return undefined;
     const consumed = found.consumedAtMs === null ? {} : { consumed: Math.floor(found.consumedAtMs / 1000) };
     // A client is found by `client_id`, which its content has.
     return this.kind === "Client" ? payload : { ...payload, jti: id, ...consumed };
@@ -60,17 +63,16 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
 
   /** Consumes a code or token. One of several concurrent requests with it succeeds. */
   async consume(id: string): Promise<void> {
-    const { nowMs: atMs } = this.administration;
-    const isFirst = await this.administration.call("consumeOAuthState", { ...this.nameOf(id), atMs });
+    const isFirst = await this.administration.call(consumeState, this.nameOf(id), this.administration.nowMs);
     if (!isFirst) throw new InvalidGrant("used already");
   }
 
   async destroy(id: string): Promise<void> {
-    await this.administration.call("deleteOAuthState", this.nameOf(id));
+    await this.administration.call(deleteState, this.nameOf(id));
   }
 
   async revokeByGrantId(keyId: string): Promise<void> {
-    await this.administration.call("deleteOAuthStateOfGrant", { kind: this.kind, keyId });
+    await this.administration.call(deleteStateOfGrant, this.kind, keyId);
   }
 
   private nameOf(id: string): { readonly kind: string; readonly sha256: string } {
@@ -88,8 +90,8 @@ class GrantAdapter extends UnlistedAdapter implements Adapter {
   }
 
   async find(keyId: string): Promise<AdapterPayload | undefined> {
-    const grant = await this.administration.call("findGrant", { keyId });
-    if (grant === null || grant.clientId === null) return undefined;
+    const grant = await this.administration.call(findGrant, keyId);
+    if (grant === undefined || grant.clientId === null) return undefined;
     const { accountId, clientId, scopes, createdAtMs } = grant;
     const resources = { [this.resource]: scopes.join(" ") };
     return { jti: keyId, accountId, clientId, iat: Math.floor(createdAtMs / 1000), kind: "Grant", resources };

@@ -9,7 +9,10 @@ import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
 import {
   type AttemptRecord,
+  claimSearch,
+  dueSearches,
   type MessagePosition,
+  recordAttempt,
   type SavedSearch,
   secretsOf,
 } from "../../accounts/administration/saved-searches.ts";
@@ -88,7 +91,7 @@ export function startMessages(services: MessageServices): () => Promise<void> {
   const poll = async (): Promise<void> => {
     if (current.asOf === undefined) return;
     const version = await publishedVersion(services);
-    const due = await accounts.administration.call("dueSearches", { version, atMs: clock.wallMs() });
+    const due = await accounts.administration.call(dueSearches, version, clock.wallMs());
     if (!stopping.signal.aborted) for (const search of due) start(search, version);
   };
   let polling = Promise.resolve();
@@ -110,14 +113,14 @@ async function deliver({ searchId }: SavedSearch, services: MessageServices, sig
   for (;;) {
     const atMs = services.clock.wallMs();
     const version = await publishedVersion(services);
-    const search = await administration.call("claimSearch", { searchId, version, atMs, untilMs: atMs + claimMs });
-    if (search === null) return;
+    const search = await administration.call(claimSearch, { searchId, version, atMs, untilMs: atMs + claimMs });
+    if (search === undefined) return;
     const attempt = await attemptNext(search, readPage, services, signal).catch(async (thrown: unknown) => {
       // Interrupted: another service, or this one after its restart, repeats the message at once.
-      if (signal.aborted) await administration.call("recordAttempt", { ...search, nextAtMs: atMs });
+      if (signal.aborted) await administration.call(recordAttempt, { ...search, nextAtMs: atMs });
       throw thrown;
     });
-    await administration.call("recordAttempt", attempt);
+    await administration.call(recordAttempt, attempt);
     if (attempt.target === null || attempt.attempts > 0 || attempt.stopped !== null) return;
   }
 }
@@ -184,7 +187,7 @@ type ReadPage = (search: Position) => Promise<ChangesPage>;
 function pageReader(services: MessageServices, signal: AbortSignal): ReadPage {
   let last: { readonly id: string; readonly page: ChangesPage } | undefined;
   return async (search) => {
-    const { searchId, keyId, since, target, cursor } = search;
+    const { searchId, keyId, since, target, pageCursor: cursor } = search;
     const id = messageId(searchId, since, target, cursor);
     if (last?.id === id) return last.page;
     const caller = {
@@ -220,15 +223,17 @@ function fittingChanges(changes: ChangesPage["data"]): number {
 
 /** Returns the changes that follow those which have been delivered, in a message. */
 async function nextMessage(search: Position, readPage: ReadPage, services: MessageServices): Promise<NextMessage> {
-  const { searchId: search_id, name, since, target, cursor, sent } = search;
+  const { searchId: search_id, name, since, target, pageCursor, pageSent } = search;
   try {
     const { data: page, pagination, meta, publishedAtMs: atMs } = await readPage(search);
-    const end = sent + fittingChanges(page.slice(sent));
+    const end = pageSent + fittingChanges(page.slice(pageSent));
     const after = pagination.next_cursor;
     const is_last = end === page.length && after === null;
     const reached =
-      end < page.length ? { since, target, cursor, sent: end } : { since, target, cursor: after, sent: 0 };
-    const next = is_last ? { since: target, target: null, cursor: null, sent: 0 } : reached;
+      end < page.length
+        ? { since, target, pageCursor, pageSent: end }
+        : { since, target, pageCursor: after, pageSent: 0 };
+    const next = is_last ? { since: target, target: null, pageCursor: null, pageSent: 0 } : reached;
     const data = {
       search_id,
       name,
@@ -236,9 +241,9 @@ async function nextMessage(search: Position, readPage: ReadPage, services: Messa
       version: target,
       as_of: meta.as_of,
       is_last,
-      changes: page.slice(sent, end),
+      changes: page.slice(pageSent, end),
     };
-    const id = messageId(search_id, since, target, cursor, String(sent));
+    const id = messageId(search_id, since, target, pageCursor, String(pageSent));
     return { next, message: page.length === 0 ? undefined : { id, type: "search.changed", atMs, data } };
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || thrown.code !== "version_unavailable") throw thrown;
@@ -246,7 +251,7 @@ async function nextMessage(search: Position, readPage: ReadPage, services: Messa
     const data = { search_id, name, since, version };
     const id = messageId(search_id, since, version, "reset");
     const reset = { id, type: "search.reset", atMs: await publishedAt(services, version), data } as const;
-    return { next: { since: version, target: null, cursor: null, sent: 0 }, message: reset };
+    return { next: { since: version, target: null, pageCursor: null, pageSent: 0 }, message: reset };
   }
 }
 

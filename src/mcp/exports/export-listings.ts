@@ -8,7 +8,7 @@ import { operation } from "../../contract/document.ts";
 import { priceExport } from "../../http/exports/charged-export.ts";
 import type { InternalCaller } from "../../http/internal-calls.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { queryString } from "../../operations/caller.ts";
+import { clientOfSignal, queryString } from "../../operations/caller.ts";
 import { confirmPrice, countingRefusals, extensionOf, parametersOfCall, priceText } from "../call-request.ts";
 import type { Tool } from "../tools.ts";
 import {
@@ -47,7 +47,10 @@ export function exporterOf(
       const caller = { ...identified, requestId: uuidV7() };
       const order = { queryString: search, log, caller };
       const uri = `${origin}${operation(tool.id).path}?${search}`;
-      const price = await priceExport(exports, exportAdmission, { ...order, caller: { ...caller, signal } });
+      const price = await priceExport(exports, exportAdmission, {
+        ...order,
+        caller: { ...caller, client: clientOfSignal(signal) },
+      });
       const { rows, micros } = price;
       if (extensionOf(context, tasksExtension) === undefined)
         return linkResult(`${rows} rows; the download costs ${priceText(micros)}. ${downloadAdvice}`, uri);

@@ -4,8 +4,9 @@
  * Levels describe the last day of an interval that has a snapshot, flows add up the events of its days. For each facet, one request to the trend
  * source measures all levels, another one counts all events.
  */
-import { forEachInTurns } from "../../base/turns.ts";
+
 import { calendarMonth, plusDays } from "../../base/day.ts";
+import { forEachInTurns } from "../../base/turns.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { QueryOf } from "../../contract/types.ts";

@@ -3,9 +3,13 @@
  * three first steps instead of the verdict, one without credit says whom to ask. Open access has saved searches alone.
  */
 import type { ComponentChildren, JSX } from "preact";
+import { findAccount } from "../../accounts/account.ts";
+import { listSearches } from "../../accounts/administration/saved-searches.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
+import { listKeys } from "../../accounts/keys/keys.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
+import { tierProgress } from "../../accounts/policy/tier-reviews.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Note } from "../components/sheet.tsx";
@@ -38,7 +42,7 @@ export const ownAccountPage =
     const changed = changes.get(query.get("changed") ?? "");
     const note = changed === undefined ? null : <Note>{changed}</Note>;
     const { accountId } = visitor.identity.key;
-    const searches = await services.accounts.administration.call("listSearches", { accountId });
+    const searches = await services.accounts.administration.call(listSearches, accountId);
     const saved = <SavedSheet searches={searches} visitor={visitor} query={query} />;
     if (!visitor.isOpen) return pageOfAccount(services, visit, { note, saved });
     return {
@@ -66,13 +70,13 @@ async function pageOfAccount(
   const today = dayOf(administration.nowMs);
   const limits = services.accounts.limits(visitor.identity);
   const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
-    administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
-    administration.call("listKeys", { accountId }),
+    administration.call(findAccount, accountId, monthOf(administration.nowMs)),
+    administration.call(listKeys, accountId),
     creditsOf(services, accountId),
-    administration.call("tierProgress", { accountId, day: today }),
+    administration.call(tierProgress, accountId, today),
     mayChooseFirst(services, accountId),
   ]);
-  if (account === null) throw new TypeError(`No account ${accountId}: expected that of a session.`);
+  if (account === undefined) throw new TypeError(`No account ${accountId}: expected that of a session.`);
   const opening = openingOf({
     ...account,
     creditedMicros,

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import { type LedgerEntry, listEntryPage } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
@@ -97,7 +97,7 @@ export const EntrySheet = ({ entries, keys, today, ...sheet }: EntrySheetProps):
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
   const page = { accountId, before: null, limit: creditsMax, hasCharges: false };
-  const credits = await administration.call("listEntryPage", page);
+  const credits = await administration.call(listEntryPage, page);
   return credits.reduce((sum, { micros }) => sum + micros, 0);
 }
 
@@ -115,9 +115,7 @@ export async function chargesSheet(
     rowsMax: pageEntries,
     numberOf: ({ entry }: LedgerEntry) => entry,
   };
-  const { rows, links } = await cursorPage(page, (part) =>
-    administration.call("listEntryPage", { accountId, ...part }),
-  );
+  const { rows, links } = await cursorPage(page, (part) => administration.call(listEntryPage, { accountId, ...part }));
   return (
     <EntrySheet
       id="charges"
@@ -137,7 +135,7 @@ export const chargesCsv =
   async ({ visitor }: Download) => {
     const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
-      administration.call("listEntryPage", { accountId, before: after?.entry ?? null, limit });
+      administration.call(listEntryPage, { accountId, before: after?.entry ?? null, limit });
     return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
   };
 

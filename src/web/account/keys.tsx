@@ -6,6 +6,7 @@ import {
   defaultScopes,
   isKeyLabel,
   keyLabelRule,
+  listKeys,
   scopes,
   type UsedKey,
 } from "../../accounts/keys/keys.ts";
@@ -216,7 +217,7 @@ export const endKey =
 
 /** Returns a key of an account. Refuses any other, and those of the pages, with `not_found`. */
 async function keyOf({ accounts }: SiteServices, accountId: string, keyId: string): Promise<UsedKey> {
-  const keys = await accounts.administration.call("listKeys", { accountId });
+  const keys = await accounts.administration.call(listKeys, accountId);
   const key = keys.find((known) => known.keyId === keyId && !known.isWeb);
   if (key === undefined) throw refuse("not_found", { what: "key", id: keyId });
   return key;

@@ -17,7 +17,7 @@ import type { Visitor } from "../shell/visitor.ts";
 interface LimitProps {
   readonly account: Account;
   readonly limits: { readonly limits: RateLimits; readonly remaining: RateLimits };
-  readonly progress: TierProgress | null;
+  readonly progress: TierProgress | undefined;
   readonly visitor: Visitor;
 }
 
@@ -36,7 +36,7 @@ export const LimitSheet = ({ account, limits: { limits, remaining }, progress, v
     <p class="more small" id="tier">
       {`Tier ${account.tier}: ${count(limits.per10s)} requests in 10 seconds, ${count(limits.per60s)} in 60; ${count(remaining.per10s)} and ${count(remaining.per60s)} are left now. A page counts as one. `}
       {account.rateLimitOverride === null ? "" : "The operator has set these limits for this account. "}
-      {progress === null || progress.tier === 4 ? "" : nextTierText(progress)}
+      {progress === undefined || progress.tier === 4 ? "" : nextTierText(progress)}
     </p>
   </Sheet>
 );

@@ -1,9 +1,14 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
 import type { ComponentChildren, JSX } from "preact";
-import { type Account, effectiveLimits } from "../../accounts/account.ts";
+import { type Account, effectiveLimits, findAccount } from "../../accounts/account.ts";
+import { listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
+import { listKeys } from "../../accounts/keys/keys.ts";
+import { listEntryPage } from "../../accounts/ledger/entry-pages.ts";
+import { listEntries } from "../../accounts/ledger/ledger.ts";
+import { tierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -27,14 +32,14 @@ export async function openAccount({ accounts: { administration } }: SiteServices
   const { nowMs } = administration;
   const page = { accountId, before: null, limit: shownEntries };
   const [account, progress, credits, keys, entries, records] = await Promise.all([
-    administration.call("findAccount", { accountId, month: monthOf(nowMs) }),
-    administration.call("tierProgress", { accountId, day: dayOf(nowMs) }),
-    administration.call("listCredits", { accountId }),
-    administration.call("listKeys", { accountId }),
-    administration.call("listEntryPage", page),
-    administration.call("listAuditRecords", page),
+    administration.call(findAccount, accountId, monthOf(nowMs)),
+    administration.call(tierProgress, accountId, dayOf(nowMs)),
+    administration.call(listEntries, accountId),
+    administration.call(listKeys, accountId),
+    administration.call(listEntryPage, page),
+    administration.call(listAuditRecords, page),
   ]);
-  if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+  if (account === undefined) throw refuse("not_found", { what: "account", id: accountId });
   return { account, progress, credits, keys, entries, records };
 }
 

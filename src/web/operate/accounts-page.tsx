@@ -1,7 +1,9 @@
 /** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
 import type { JSX } from "preact";
+import { findAccount, searchAccounts } from "../../accounts/account.ts";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { sumRevenue } from "../../accounts/ledger/revenue.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
@@ -69,8 +71,8 @@ async function listAccounts({ accounts: { administration } }: SiteServices, sear
   const month = monthIn(new URLSearchParams(), administration.nowMs);
   const days = { period: periodOf(month), before: sameDaysBefore(month) };
   const [{ accounts, total }, sums] = await Promise.all([
-    administration.call("searchAccounts", { search, month: month.day.slice(0, 7), offset: 0, limit: accountsMax }),
-    administration.call("sumRevenue", { ...days, accountsMax: chargedMax }),
+    administration.call(searchAccounts, { search, month: month.day.slice(0, 7), limit: accountsMax }),
+    administration.call(sumRevenue, { ...days, accountsMax: chargedMax }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
   const rows = accounts

@@ -227,8 +227,8 @@ async function recorded(
   name: FeedDecision["decision"] | "undo",
   { dealer_id: dealerId, day, file }: FeedDecision,
 ): Promise<Redirect> {
-  const input = { dealerId, day, ...(file === undefined ? {} : { file }) };
-  await administration.change(visitor.identity.key.accountId, name, input);
+  const details = [dealerId, day, ...(file === undefined ? [] : [file])].join(" ");
+  await administration.record(visitor.identity.key.accountId, name, details);
   return { location: `${operatePath}?decided=${name}` };
 }
 

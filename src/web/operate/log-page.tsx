@@ -1,5 +1,5 @@
 /** The log: who changed what, by the command line and by the pages. */
-import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import { type AuditRecord, listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { cursorPage } from "../account/cursor-pages.tsx";
 import type { TableColumn } from "../components/table.tsx";
@@ -20,7 +20,7 @@ export const logPage =
       rows: records,
       isNewest,
       links,
-    } = await cursorPage(page, (part) => administration.call("listAuditRecords", part));
+    } = await cursorPage(page, (part) => administration.call(listAuditRecords, part));
     const today = time(administration.nowMs).slice(0, 10);
     const changes = records.filter(({ atMs }) => time(atMs).startsWith(today)).length;
     return operatePage({

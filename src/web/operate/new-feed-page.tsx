@@ -67,7 +67,7 @@ export const mapByForm =
     const source = fields.get("source");
     if (sourceMappings !== undefined && source !== null && fields.get("action") === "save") {
       const saved = await sourceMappings.save(source, mapped.content);
-      await administration.change(visitor.identity.key.accountId, "map", { source, path: saved });
+      await administration.record(visitor.identity.key.accountId, "map", `${source} ${saved}`);
       await removeDraft(id);
       return { location: `${path}?saved` };
     }

@@ -1,6 +1,6 @@
 /** The service: its health, its sources and their faults, what runs, the lake on the disk, the accuracy of values, and tier reviews. */
 import type { JSX } from "preact";
-import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
+import { type QueuedReview, queuedReviews } from "../../accounts/policy/tier-reviews.ts";
 import type { Row } from "../../base/json.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
@@ -29,7 +29,7 @@ export const servicePage =
     const { waiting } = services.current.statements;
     const { reasons } = services.readiness().report;
     const [reviews, versions, accuracy] = await Promise.all([
-      visitor.isOpen ? [] : services.accounts.administration.call("queuedReviews", {}),
+      visitor.isOpen ? [] : services.accounts.administration.call(queuedReviews),
       versionsIn(services.exports.lake),
       services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
@@ -232,7 +232,7 @@ const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview
     columns={[
       { title: "Account", cell: ({ accountId, email }) => <AccountLink id={accountId} text={email} /> },
       { title: "Queued", value: ({ day }) => dayText(day) },
-      { title: "Promotion", value: ({ from, to }) => `tier ${from} to tier ${to}` },
+      { title: "Promotion", value: ({ fromTier, toTier }) => `tier ${fromTier} to tier ${toTier}` },
       {
         title: "Decision",
         cell: ({ accountId }) => (

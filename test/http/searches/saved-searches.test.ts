@@ -19,8 +19,8 @@ import { atMs, createLedger } from "../../support/ledger.ts";
 testOnBothEngines("a search is due after a new version, claimed once, and keeps its position", async (t, engine) => {
   const { database, accountId, keyId } = await createLedger(t, engine);
   const search = { accountId, keyId, name: "all", query: "", url: "https://shop.example/hook", since: "2026-11-18.1" };
-  const { searchId, secret } = await createSearch(database, { ...search, atMs });
-  await createSearch(database, { ...search, name: "feed only", url: null, atMs: atMs + 1 });
+  const { searchId, secret } = await createSearch(database, search, atMs);
+  await createSearch(database, { ...search, name: "feed only", url: null }, atMs + 1);
   assert.match(secret, /^whsec_[\w+/]{43}=$/);
   assert.deepEqual(
     (await listSearches(database, accountId)).map(({ name, messages, stopped }) => [name, messages, stopped]),
@@ -30,20 +30,20 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
     ],
   );
   const dueFor = async (version: string, at: number): Promise<readonly string[]> =>
-    (await dueSearches(database, { version, atMs: at })).map((due) => due.searchId);
+    (await dueSearches(database, version, at)).map((due) => due.searchId);
   assert.deepEqual(await dueFor("2026-11-18.1", atMs), [], "no newer version");
   assert.deepEqual(await dueFor("2026-11-19.1", atMs), [searchId]);
 
   const claim = { searchId, version: "2026-11-19.1", atMs, untilMs: atMs + 60_000 };
   const claimed = await claimSearch(database, claim);
   assert.equal(claimed?.searchId, searchId);
-  assert.equal(await claimSearch(database, claim), null, "another service");
+  assert.equal(await claimSearch(database, claim), undefined, "another service");
   assert.deepEqual(await dueFor("2026-11-19.1", atMs + 59_999), []);
   assert.deepEqual(await dueFor("2026-11-19.1", atMs + 60_000), [searchId], "of a service that was killed");
   const later = { ...claim, version: "2026-11-20.1", atMs: atMs + 60_000 };
   assert.equal((await claimSearch(database, later))?.target, "2026-11-19.1", "the message is repeated as it was");
 
-  const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc", sent: 25 };
+  const position = { since: "2026-11-18.1", target: "2026-11-19.1", pageCursor: "abc", pageSent: 25 };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };
   await recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
   const found = await findSearch(database, searchId);
@@ -64,12 +64,9 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   );
   for (const change of changes) await assert.rejects(change, /Unknown saved search .*: expected one of the account/);
   await deleteSearch(database, { accountId, searchId });
-  assert.equal(await findSearch(database, searchId), null);
+  assert.equal(await findSearch(database, searchId), undefined);
   await recordAttempt(database, { searchId, ...failed, stopped: null });
-  assert.equal(await findSearch(database, searchId), null, "an attempt that ends after the deletion");
-  for (let n = 1; n < accountSearchesMax; n += 1) await createSearch(database, { ...search, atMs });
-  await assert.rejects(
-    () => createSearch(database, { ...search, atMs }),
-    /Too many saved searches: expected at most 100/,
-  );
+  assert.equal(await findSearch(database, searchId), undefined, "an attempt that ends after the deletion");
+  for (let n = 1; n < accountSearchesMax; n += 1) await createSearch(database, search, atMs);
+  await assert.rejects(() => createSearch(database, search, atMs), /Too many saved searches: expected at most 100/);
 });

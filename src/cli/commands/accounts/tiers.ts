@@ -36,13 +36,15 @@ const reviewAll = (): Command =>
 const queue = (): Command =>
   accountsFileCommand("queue", "list the reviews that wait for approval").action(
     async ({ accounts, json }: AccountsFileValues) => {
-      const rows = (await withAccountsFile(accounts, queuedReviews)).map(({ accountId, email, day, from, to }) => ({
-        account_id: accountId,
-        email,
-        queued_on: day,
-        from_tier: from,
-        to_tier: to,
-      }));
+      const rows = (await withAccountsFile(accounts, queuedReviews)).map(
+        ({ accountId, email, day, fromTier, toTier }) => ({
+          account_id: accountId,
+          email,
+          queued_on: day,
+          from_tier: fromTier,
+          to_tier: toTier,
+        }),
+      );
       printRows(rows, json);
     },
   );
