@@ -135,7 +135,7 @@ const listChanges: Endpoint<"listChanges"> = async (request, version) => {
 };
 
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
-  const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
+  const { data, meta } = await computeTrends(planTrends(query, version), version);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };

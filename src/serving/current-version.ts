@@ -15,8 +15,7 @@ import { VerifiedFiles } from "./files/verified-files.ts";
 import { damagedData } from "./files/version-files.ts";
 import { ColumnCache } from "./index/columns.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
-import { LakeVersion } from "./lake-version.ts";
-import type { LakeVersionOptions } from "./version-resources.ts";
+import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 
 /** The most polls that pass before a version that does not open is tried again. */
 const openPollsMax = 40;
@@ -117,7 +116,7 @@ export class CurrentVersion {
   }
 
   get fileCounts(): FileCounts {
-    return { files: this.lease?.version.files.count ?? 0, damages: this.verified.damages };
+    return { files: this.lease?.version.fileCount ?? 0, damages: this.verified.damages };
   }
 
   /** The damaged, disabled and unreadable files, for operators; empty if everything is intact. */
@@ -196,7 +195,7 @@ export class CurrentVersion {
     let name: string | undefined;
     try {
       name = await currentVersion(this.lake);
-      if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
+      if (name === undefined || (name === this.version && !(await this.isOutdated()))) return;
       if (!this.failure?.isDelayed(name)) await this.tryOpen(name);
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
@@ -219,10 +218,9 @@ export class CurrentVersion {
 
   /** Opens a version and puts it into service. Throws a DamagedFile if it must be intact and is not. */
   private async open(name: string, isIntact: boolean): Promise<void> {
-    const { hasServingFiles = true } = this.options;
     // Meanwhile the previous version answers look-ups without a wait.
     const opensAhead = this.lease !== undefined;
-    const options = { ...this.versionOptions, opensAhead, isIntact: isIntact && hasServingFiles };
+    const options = { ...this.versionOptions, opensAhead, isIntact };
     const version = await LakeVersion.open(this.lake, name, options);
     this.swap({ version, inFlight: 0, isRetired: false });
     this.options.onOpen?.(name, version.served);
@@ -248,9 +246,8 @@ export class CurrentVersion {
   }
 
   /** Returns whether the version in service should be opened again. */
-  private async isRepaired(): Promise<boolean> {
-    const { lease } = this;
-    if (lease?.version.isDamaged === true || (await lease?.version.files.isRepaired())) return true;
+  private async isOutdated(): Promise<boolean> {
+    if (await this.lease?.version.isOutdated()) return true;
     this.failure = undefined;
     return false;
   }

@@ -6,7 +6,7 @@ import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { filesOfDay, holdsOn, intervalFiles, rowsOfDay } from "../lake/market.ts";
 import { life } from "../listing/lifecycle-rules.ts";
-import type { IngestedDay } from "./feed-records.ts";
+import type { IngestedDay, ParquetVersion } from "./feed-records.ts";
 import type { LakeVersion } from "./lake-version.ts";
 
 /** How many calendar days are shown, the published one last. */
@@ -35,10 +35,7 @@ export interface DeliveredDay {
   readonly hasFailed: boolean;
 }
 
-/** A version whose Parquet files a statement can read. */
-type PublishedVersion = Pick<LakeVersion, "manifest" | "folder" | "rowsFrom" | "feeds">;
-
-export async function readPublishedDay(version: PublishedVersion): Promise<PublishedDay> {
+export async function readPublishedDay(version: LakeVersion): Promise<PublishedDay> {
   const { as_of: day, days, version: name } = version.manifest;
   const published = Object.keys(days);
   const [changes, silence] = await Promise.all([changesOn(version), silenceOn(version)]);
@@ -106,7 +103,7 @@ const comparedColumns = sql`id, {${join(["price", "miles"].map((name) => sql`${i
  * Counts the listings that differ between the day and the published one before. The values of a row that ended and of the next one differ if
  * its bookkeeping does not; if both can, price and mileage are compared: a feed that was absent can have changed other values.
  */
-async function changesOn(version: PublishedVersion): Promise<Row | undefined> {
+async function changesOn(version: ParquetVersion): Promise<Row | undefined> {
   const { manifest, folder } = version;
   const { as_of: day, days, tables } = manifest;
   const before = Object.keys(days).at(-2) ?? plusDays(day, -1);
@@ -127,7 +124,7 @@ async function changesOn(version: PublishedVersion): Promise<Row | undefined> {
 }
 
 /** Counts the dealers that delivered on the day or shortly before, and lists those that did not deliver on it. */
-async function silenceOn(version: PublishedVersion): Promise<Row | undefined> {
+async function silenceOn(version: ParquetVersion): Promise<Row | undefined> {
   const { manifest, folder } = version;
   const { as_of: day, tables } = manifest;
   const files = filesOfDay(tables.feeds, day);

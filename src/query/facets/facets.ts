@@ -9,8 +9,8 @@ import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { attributeOf, type CountedName, valuedNames } from "../../listing/schema.ts";
-import type { CountResult, ListingSource, MeasureResult, ValueCount } from "../../listing/source.ts";
-import type { LakeVersion } from "../../serving/lake-version.ts";
+import type { CountResult, MeasureResult, ValueCount } from "../../listing/source.ts";
+import type { LakeVersion, Listings } from "../../serving/lake-version.ts";
 import { filters, filtersOf } from "../filters.ts";
 import { modeOf } from "../modes.ts";
 import { definitionsOf, metricsOf, refuseSortWithoutMetric, servedMetrics, supplyDayOf } from "./metrics.ts";
@@ -42,7 +42,7 @@ interface FacetGroup {
 /** A validated facet request, ready to run. */
 interface FacetPlan {
   readonly query: FacetQuery;
-  readonly listings: ListingSource;
+  readonly listings: Listings;
   /** The first one has all filters, and perhaps no facets. */
   readonly groups: readonly FacetGroup[];
   readonly widths: FixedWidths;

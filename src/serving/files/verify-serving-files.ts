@@ -9,9 +9,8 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../../db/duckd
 import { fileLiteral, ident, literal, sql } from "../../db/sql.ts";
 import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
-import { attachNewIndex, withDimensionTables } from "../index/index-file.ts";
+import { attachNewIndex, withDimensionTables } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { listingTableOf } from "../listing-files.ts";
 import { differingRows } from "../rows/verify-row-file.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
 
@@ -45,25 +44,24 @@ async function faultOf(
   if (format !== expected) return `format ${format}: expected ${expected}; run carquet index`;
   const needed = neededFiles(manifest).find((one) => one.kind === kind && one.source === source);
   if (needed === undefined) return undefined;
-  if (needed.kind === "index") return indexFault(lake, manifest.tables, { rows: needed.of, path }, options);
+  if (needed.kind === "index")
+    return indexFault(join(lake, path), needed.of, manifest.tables, { ...options, folder: resolve(lake) });
   const { of } = needed;
-  const rowSource = { ...of, table: listingTableOf(of), folder: resolve(lake) };
-  const rows = await differingRows(rowSource, join(lake, path), options);
+  const rows = await differingRows({ ...of, folder: resolve(lake) }, join(lake, path), options);
   return rows === 0 ? undefined : `${rows} of ${of.file.rows} rows differ from ${of.file.path}`;
 }
 
 /** Compares every table of an index with that of a rebuilt index. */
 async function indexFault(
-  lake: string,
+  path: string,
+  rows: IndexedRows,
   tables: TableFiles,
-  { rows, path }: { readonly rows: IndexedRows; readonly path: string },
-  options: DatabaseOptions,
+  { folder, ...options }: DatabaseOptions & { readonly folder: string },
 ): Promise<string | undefined> {
-  const folder = resolve(lake);
   const database = await DuckDatabase.open(options);
   try {
     return await database.using(async (session) => {
-      await session.run(sql`ATTACH ${fileLiteral(join(folder, path))} AS stored (READ_ONLY)`);
+      await session.run(sql`ATTACH ${fileLiteral(path)} AS stored (READ_ONLY)`);
       return withDimensionTables(session, { tables, folder }, () =>
         attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
       );

@@ -50,7 +50,7 @@ const bitSet = "1".charCodeAt(0);
  * Tests a column for one of some ids: several have a bit for each id from the first to the last. Row groups without any of these are skipped; the
  * others take half the time of `IN`.
  */
-function inCondition(column: string, ids: readonly number[]): Sql {
+function inCondition(column: string, ids: ArrayLike<number>): Sql {
   const sorted = Int32Array.from(ids).sort();
   const first = sorted[0];
   const last = sorted.at(-1);

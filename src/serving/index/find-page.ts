@@ -5,12 +5,12 @@
  */
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
-import { choosePage, type FillKeys } from "./page.ts";
+import { blockRows, inBlocks, none } from "./columns.ts";
 import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
-/** Returns `ListingSource.findPage`. */
+/** Returns `Listings.findPage`. */
 export async function findPageIn(
   parts: readonly SegmentRows[],
   { filters, order, limit, offset }: PageRequest,
@@ -42,44 +42,36 @@ async function pageOf(
   [from, until]: readonly [from: number, until: number],
 ): Promise<readonly number[]> {
   const fill = await keysOf(rows, order);
-  if (!isWhole || order.by === "distance" || until > keptRows) return choosePage(positions, fill, from, until - from);
+  const choose = async (first: number, end: number): Promise<readonly number[]> =>
+    (await choosePage(positions, fill, first, end)).map(({ position }) => position);
+  if (!isWhole || order.by === "distance" || until > keptRows) return choose(from, until);
   const name = `first ${order.sort} ${JSON.stringify(rows.tests)}`;
-  const first = await rows.segment.columns.keep(name, keptRows * Int32Array.BYTES_PER_ELEMENT, async () =>
-    Int32Array.from(await choosePage(positions, fill, 0, keptRows)),
-  );
+  const first = await rows.segment.keep(name, keptRows, async () => Int32Array.from(await choose(0, keptRows)));
   return [...first.subarray(from, until)];
 }
 
-/** A match of several segments: what it is sorted by, and its key. */
+/** A match of several segments: its sort key, what breaks ties, and what names its row. */
 interface Candidate {
   readonly sortKey: number;
   readonly buildRank: number;
-  readonly id: string;
-  readonly key: RowKey;
+  readonly key: string;
 }
 
 const compare = (one: Candidate, other: Candidate): number =>
-  // The difference of two infinite keys is no number.
-  (one.sortKey === other.sortKey ? 0 : one.sortKey - other.sortKey) ||
-  one.buildRank - other.buildRank ||
-  (one.id < other.id ? -1 : 1);
+  compareKeys(one.sortKey, other.sortKey) || one.buildRank - other.buildRank || (one.key < other.key ? -1 : 1);
 
 /** Returns the first matches in a segment. */
 async function firstOf({ rows, positions }: Matched, order: PageOrder, count: number): Promise<readonly Candidate[]> {
   const { segment } = rows;
-  const fill = await keysOf(rows, order);
-  const chosen = await choosePage(positions, fill, 0, count);
-  const loaded = await segment.columns.load(["column build", "column listing_id"]);
-  const [builds = none] = loaded.get("column build") ?? [];
-  const [ids = none] = loaded.get("column listing_id") ?? [];
-  const { first } = segment.rangeOf("build");
-  const keys = new Float64Array(chosen.length);
-  fill(keys, Int32Array.from(chosen));
-  return chosen.map((position, n) => {
-    const id = idAt(ids, position);
-    const buildRank = segment.buildRanks[(builds[position] as number) - first] as number;
-    return { sortKey: keys[n] as number, buildRank, id, key: id };
-  });
+  const chosen = await choosePage(positions, await keysOf(rows, order), 0, count);
+  const builds = await segment.array("column build");
+  const ids = await segment.array("column listing_id");
+  const { first } = segment.dictionary.columnRange("build");
+  return chosen.map(({ sortKey, position }) => ({
+    sortKey,
+    buildRank: segment.buildRanks[(builds[position] as number) - first] as number,
+    key: idAt(ids, position),
+  }));
 }
 
 /** Returns what names rows: their positions in the files of the published day, or their ids. */
@@ -87,8 +79,7 @@ async function rowKeys(
   { segment, isPositioned }: SegmentRows,
   positions: readonly number[],
 ): Promise<readonly RowKey[]> {
-  const name = isPositioned === true ? "column row" : "column listing_id";
-  const [values = none] = (await segment.columns.load([name])).get(name) ?? [];
+  const values = await segment.array(isPositioned === true ? "column row" : "column listing_id");
   return positions.map((position) => (isPositioned === true ? (values[position] as number) : idAt(values, position)));
 }
 
@@ -99,8 +90,6 @@ function idAt(ids: Int32Array, position: number): string {
   return word(3) + word(2) + word(1) + word(0);
 }
 
-const none = new Int32Array();
-
 /** Returns the function that fills the sort keys of positions. */
 const keysOf = (rows: SegmentRows, order: PageOrder): Promise<FillKeys> =>
   order.by === "distance" ? distanceKeys(rows, order.origin) : valueKeys(rows, order.sort);
@@ -109,7 +98,7 @@ type ByDistance = Extract<PageOrder, { by: "distance" }>;
 type BySort = Extract<PageOrder, { by: "sort" }>;
 
 async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin"]): Promise<FillKeys> {
-  const [dealers = none] = (await segment.columns.load(["column dealer"])).get("column dealer") ?? [];
+  const dealers = await segment.array("column dealer");
   const distanceOf = segment.dealers.distancesFrom(origin);
   return (keys, positions) => {
     for (let at = 0; at < positions.length; at += 1) keys[at] = distanceOf(dealers[positions[at] as number] as number);
@@ -122,7 +111,7 @@ async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillK
   const names = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])].map((column) =>
     columnName(column, rows),
   );
-  const loaded = await rows.segment.columns.load(names);
+  const loaded = await rows.segment.load(names);
   const [values = none, p = none, q = none, ratings = none] = names.map((name) => loaded.get(name)?.[0] ?? none);
   const sign = isDescending ? -1 : 1;
   const unit = shareUnit(within);
@@ -144,4 +133,94 @@ async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillK
       }
     }
   };
+}
+
+/** Fills `keys` with the sort keys of positions: numbers in ascending order, infinite where they are unknown. */
+export type FillKeys = (keys: Float64Array, positions: Int32Array) => void;
+
+interface Keyed {
+  readonly sortKey: number;
+  readonly position: number;
+}
+
+/** Compares sort keys. The difference of two infinite ones is no number. */
+const compareKeys = (one: number, other: number): number => (one === other ? 0 : one - other);
+
+/** The order of a page. */
+const byKey = (one: Keyed, other: Keyed): number =>
+  compareKeys(one.sortKey, other.sortKey) || one.position - other.position;
+
+const start: Keyed = { sortKey: Number.NEGATIVE_INFINITY, position: -1 };
+const end: Keyed = { sortKey: Number.POSITIVE_INFINITY, position: Number.POSITIVE_INFINITY };
+
+/** The fewest matches in the sample that estimates between which ones a page lies; of many matches, it has one in `sampledRows`. */
+const sampleSize = 1024;
+const sampledRows = 256;
+
+/** The keys of a block, between two turns of the event loop. */
+const scratch = new Float64Array(blockRows);
+
+/**
+ * Returns the matches from one index until another in the order of their sort keys, ties by position. Scans the keys once in almost every case, and sorts
+ * only those between two of a sample: half the time of finding these bounds in a first scan.
+ */
+export async function choosePage(
+  positions: Int32Array,
+  fill: FillKeys,
+  from: number,
+  until: number,
+): Promise<readonly Keyed[]> {
+  const total = positions.length;
+  if (from >= total) return [];
+  const [size, matchAt] = sampleOf(positions, fill);
+  const indexOf = (count: number): number => (Math.min(total, count) / total) * size;
+  // Three standard deviations of an index in the sample, at first.
+  for (let deviations = 3; ; deviations *= 4) {
+    const marginAt = (index: number): number => Math.ceil(deviations * (1 + Math.sqrt(index)));
+    const first = indexOf(from);
+    const last = indexOf(until);
+    const low = matchAt(Math.floor(first) - marginAt(first)) ?? start;
+    const high = matchAt(Math.ceil(last) + marginAt(last)) ?? end;
+    const { before, found } = await collect(positions, fill, low, high);
+    if (before <= from && before + found.length >= Math.min(total, until))
+      return found.sort(byKey).slice(from - before, until - before);
+  }
+}
+
+/** Samples matches at equal distances. Returns their number, and a function that returns one of them by its index in their order. */
+function sampleOf(
+  positions: Int32Array,
+  fill: FillKeys,
+): readonly [size: number, at: (index: number) => Keyed | undefined] {
+  const { length } = positions;
+  const step = Math.ceil(length / Math.max(sampleSize, length / sampledRows));
+  const chosen = Int32Array.from({ length: Math.ceil(length / step) }, (_, n) => positions[n * step] as number);
+  const keys = new Float64Array(chosen.length);
+  fill(keys, chosen);
+  const sorted = keys.slice().sort();
+  const at = (index: number): Keyed | undefined => {
+    const sortKey = sorted[index];
+    if (sortKey === undefined) return undefined;
+    const ties = chosen.filter((_, n) => keys[n] === sortKey).sort();
+    return { sortKey, position: ties[index - sorted.indexOf(sortKey)] as number };
+  };
+  return [chosen.length, at];
+}
+
+/** Returns the number of matches before one, and those from there to another. */
+async function collect(positions: Int32Array, fill: FillKeys, low: Keyed, high: Keyed) {
+  let before = 0;
+  const found: Keyed[] = [];
+  await inBlocks(positions.length, (from, until) => {
+    const block = positions.subarray(from, until);
+    fill(scratch, block);
+    for (let at = 0; at < block.length; at += 1) {
+      const sortKey = scratch[at] as number;
+      const position = block[at] as number;
+      if (sortKey < low.sortKey || (sortKey === low.sortKey && position < low.position)) before += 1;
+      else if (sortKey < high.sortKey || (sortKey === high.sortKey && position <= high.position))
+        found.push({ sortKey, position });
+    }
+  });
+  return { before, found };
 }

@@ -1,7 +1,6 @@
 /** Compares a row file with the Parquet file that it was built from. */
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
-import { batchesOf, RowFile, type RowSource } from "./row-file.ts";
-import type { TextRow, UnpackedRow } from "./row-format.ts";
+import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "./row-file.ts";
 
 /** Every n-th row is also looked up by id and VIN, which takes as long as reading it. */
 const lookUpEvery = 100;

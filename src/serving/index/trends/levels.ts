@@ -13,7 +13,7 @@ import type { IndexedDays } from "./rows.ts";
 import type { Series } from "./series-sums.ts";
 import { meansOf, sumSeries } from "./sums.ts";
 
-/** Returns `TrendSource.measureLevels`. */
+/** Returns `LakeVersion.measureLevels`. */
 export async function measureLevels(
   indexed: readonly IndexedDays[],
   engine: Engine,

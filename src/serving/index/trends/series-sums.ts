@@ -3,6 +3,7 @@ import { forEachInTurns } from "../../../base/concurrency.ts";
 import type { LevelRequest } from "../../../listing/source.ts";
 import { compareValues } from "../../../listing/values.ts";
 import { unknownId } from "../build.ts";
+import { none } from "../columns.ts";
 import type { Dictionary } from "../dictionary.ts";
 
 /** The listings that have one value, which is empty without an attribute. */
@@ -150,5 +151,3 @@ function addedUp(changes: Float64Array): Float64Array {
 
 /** The vectors of changes that are no sums: ids and days. */
 const identifying = 2;
-
-const none = new Int32Array();

@@ -50,8 +50,8 @@ function countedOnDays(of: IndexedDays, request: LevelRequest): Sql {
  */
 function changesOf(of: IndexedDays, request: LevelRequest): Sql {
   const rows = rowsOn(of, request);
-  const { isOpenEnded, since } = of.segment;
-  if (isOpenEnded || isDaily(request))
+  const { ended, since } = of.segment.counts;
+  if (ended === 0 || isDaily(request))
     return sql`
       SELECT id, valid_from AS "day", ${join(sumsOf(request, sql`1`))}
       FROM   (${rows}) WHERE valid_from >= ${integerLiteral(since)} GROUP BY id, valid_from`;
