@@ -51,3 +51,23 @@ test("a page is found at any offset of a million matches", async () => {
     );
   }
 });
+
+test("a page of a million matches with equal keys is found in one scan of blocks", async () => {
+  const positions = Int32Array.from({ length: 1_000_000 }, (_, n) => n);
+  const filled: number[] = [];
+  const fill: FillKeys = (keys, { length }) => {
+    filled.push(length);
+    keys.fill(7, 0, length);
+  };
+  const page = await choosePage(positions, fill, 2_000, 2_003);
+  assert.deepEqual(
+    page,
+    [2_000, 2_001, 2_002].map((position) => ({ sortKey: 7, position })),
+  );
+  const [sampled = 0, ...blocks] = filled;
+  assert.ok(sampled < 5_000 && Math.max(...blocks) <= 32_768, filled.join());
+  assert.equal(
+    blocks.reduce((sum, length) => sum + length, 0),
+    1_000_000,
+  );
+});

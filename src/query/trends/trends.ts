@@ -67,10 +67,10 @@ export function planTrends(
   };
 }
 
-/** Runs a plan. Returns schemas `TrendSeries`, and `TrendMeta` without the version. */
 /** Measures the listings of many days at once, and counts their events. */
 type TrendSource = Pick<LakeVersion, "measureLevels" | "countEvents">;
 
+/** Runs a plan. Returns schemas `TrendSeries`, and `TrendMeta` without the version. */
 export async function computeTrends(plan: TrendPlan, source: TrendSource) {
   const { query, period, metrics } = plan;
   return {
