@@ -17,8 +17,8 @@ import { ColumnCache } from "./index/columns.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
 import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 
-/** The most polls that pass before a version that does not open is tried again. */
-const openPollsMax = 40;
+/** The longest time before a version that does not open is tried again. It doubles with each attempt. */
+const retryMsMax = 10_000;
 
 interface CurrentVersionOptions extends LakeVersionOptions {
   /** Interval between polls of `CURRENT`, by default a quarter of a second. */
@@ -35,6 +35,16 @@ interface FileCounts {
   readonly files: number;
   /** How often a file has been found damaged since the start. */
   readonly damages: number;
+}
+
+/** A version that does not open. */
+interface OpenFailure {
+  readonly version: string;
+  /** Those that have been reported. */
+  readonly reasons: Set<string>;
+  readonly delayMs: number;
+  /** When it is tried again, in terms of `performance.now`. */
+  readonly retryAtMs: number;
 }
 
 /** An open version and the number of requests that use it. */
@@ -119,7 +129,7 @@ export class CurrentVersion {
     return { files: this.lease?.version.fileCount ?? 0, damages: this.verified.damages };
   }
 
-  /** The damaged, disabled and unreadable files, for operators; empty if everything is intact. */
+  /** The damaged and rebuilt files, for operators; empty if everything is intact. */
   get faults(): readonly string[] {
     const failed = this.failure === undefined ? [] : [`version ${this.failure.version} cannot be opened`];
     return [...(this.lease?.version.faults ?? []), ...failed];
@@ -168,6 +178,10 @@ export class CurrentVersion {
     this.swap(undefined);
   }
 
+  private get pollMs(): number {
+    return this.options.pollMs ?? 250;
+  }
+
   /** The options of each version that is opened. */
   private get versionOptions(): LakeVersionOptions {
     const { options, verified, columns, closing } = this;
@@ -185,10 +199,9 @@ export class CurrentVersion {
 
   private schedulePoll(): void {
     if (this.isClosed) return;
-    const { pollMs = 250 } = this.options;
     this.timer = setTimeout(() => {
       this.polling = this.poll().finally(() => this.schedulePoll());
-    }, pollMs);
+    }, this.pollMs);
   }
 
   private async poll(): Promise<void> {
@@ -196,7 +209,8 @@ export class CurrentVersion {
     try {
       name = await currentVersion(this.lake);
       if (name === undefined || (name === this.version && !(await this.isOutdated()))) return;
-      if (!this.failure?.isDelayed(name)) await this.tryOpen(name);
+      const isDelayed = this.failure?.version === name && performance.now() < this.failure.retryAtMs;
+      if (!isDelayed) await this.tryOpen(name);
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
     }
@@ -241,8 +255,13 @@ export class CurrentVersion {
 
   /** Reports a version that does not open, once for each reason. */
   private fail(version: string, reason: string): void {
-    if (this.failure?.version !== version) this.failure = new OpenFailure(version);
-    if (this.failure.add(reason)) this.options.onFailure?.(version, reason);
+    const { delayMs, reasons } =
+      this.failure?.version === version ? this.failure : { delayMs: 0, reasons: new Set<string>() };
+    const nextMs = Math.min(retryMsMax, delayMs * 2 || this.pollMs);
+    this.failure = { version, reasons, delayMs: nextMs, retryAtMs: performance.now() + nextMs };
+    if (reasons.has(reason)) return;
+    reasons.add(reason);
+    this.options.onFailure?.(version, reason);
   }
 
   /** Returns whether the version in service should be opened again. */
@@ -263,30 +282,5 @@ export class CurrentVersion {
   private closeWhenUnused(lease: Lease): void {
     if (!lease.isRetired || lease.inFlight > 0) return;
     lease.version.close();
-  }
-}
-
-/** A version that does not open. After each attempt, twice as many polls pass before the next one, up to `openPollsMax`. */
-class OpenFailure {
-  private readonly reasons = new Set<string>();
-  private delay = 0;
-  private skipped = 0;
-
-  constructor(readonly version: string) {}
-
-  /** Records a failed attempt. Returns false if an earlier one had the same reason. */
-  add(reason: string): boolean {
-    this.delay = Math.min(openPollsMax, this.delay * 2 || 1);
-    this.skipped = 0;
-    const isNew = !this.reasons.has(reason);
-    this.reasons.add(reason);
-    return isNew;
-  }
-
-  /** Returns whether a poll that finds a version should not try to open it yet. */
-  isDelayed(version: string): boolean {
-    if (version !== this.version || this.skipped >= this.delay) return false;
-    this.skipped += 1;
-    return true;
   }
 }
