@@ -47,11 +47,10 @@ interface OpenFailure {
   readonly retryAtMs: number;
 }
 
-/** An open version and the number of requests that use it. */
+/** An open version and the requests that use it. */
 interface Lease {
   readonly version: LakeVersion;
-  inFlight: number;
-  isRetired: boolean;
+  readonly uses: Set<Promise<unknown>>;
 }
 
 export class CurrentVersion {
@@ -139,12 +138,12 @@ export class CurrentVersion {
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
     if (lease === undefined) throw refuse("data_unavailable", { reason: "No inventory has been published yet." });
-    lease.inFlight += 1;
+    const using = work(lease.version);
+    lease.uses.add(using);
     try {
-      return await work(lease.version);
+      return await using;
     } finally {
-      lease.inFlight -= 1;
-      this.closeWhenUnused(lease);
+      lease.uses.delete(using);
     }
   }
 
@@ -236,7 +235,7 @@ export class CurrentVersion {
     const opensAhead = this.lease !== undefined;
     const options = { ...this.versionOptions, opensAhead, isIntact };
     const version = await LakeVersion.open(this.lake, name, options);
-    this.swap({ version, inFlight: 0, isRetired: false });
+    this.swap({ version, uses: new Set() });
     this.options.onOpen?.(name, version.served);
     void version.openRest();
   }
@@ -271,16 +270,10 @@ export class CurrentVersion {
     return false;
   }
 
+  /** Puts a version into service, or none. The previous one is closed after the last request on it. */
   private swap(next: Lease | undefined): void {
     const previous = this.lease;
     this.lease = next;
-    if (previous === undefined) return;
-    previous.isRetired = true;
-    this.closeWhenUnused(previous);
-  }
-
-  private closeWhenUnused(lease: Lease): void {
-    if (!lease.isRetired || lease.inFlight > 0) return;
-    lease.version.close();
+    if (previous !== undefined) void Promise.allSettled(previous.uses).then(() => previous.version.close());
   }
 }

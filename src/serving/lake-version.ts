@@ -56,8 +56,7 @@ import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { FeedRecords } from "./feed-records.ts";
 import { rebuildServingFiles } from "./files/build-serving-files.ts";
-import { newRebuiltFolder, ServingFiles } from "./files/open-serving-files.ts";
-import type { Rebuild } from "./files/serving-parts.ts";
+import { newRebuiltFolder, ServingFiles, type ServingOptions } from "./files/open-serving-files.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { checkFiles, VersionFiles } from "./files/version-files.ts";
 import { ColumnCache } from "./index/columns.ts";
@@ -71,25 +70,13 @@ import { countEvents } from "./index/trends/events.ts";
 import { measureLevels } from "./index/trends/levels.ts";
 import { type FoundListing, soldFilesSince } from "./listing-files.ts";
 
-export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
-  /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */
-  readonly hasServingFiles?: boolean;
-  /** Whether to open and hash all serving files before the version is used (default true); else when a request needs them. */
-  readonly opensAhead?: boolean;
-  /** Whether the version does not open if it lacks an intact serving file (default false); else the file is rebuilt. */
-  readonly isIntact?: boolean;
-  /** Rebuilds serving files; by default in this process. */
-  readonly rebuild?: Rebuild;
+export interface LakeVersionOptions extends DatabaseOptions, PoolOptions, ServingOptions {
   /** Maximum memory of the columns of search indexes, in bytes. */
   readonly columnBytes?: number;
-  /** The columns of all versions that a process opens. */
-  readonly columns?: ColumnCache;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
   /** Folders that statements may write to. None by default. */
   readonly writableFolders?: readonly string[];
-  /** Called once for each search index that is rebuilt, and once when the row store is. */
-  readonly onRebuild?: (message: string) => void;
 }
 
 /** What all jobs of a version share. */

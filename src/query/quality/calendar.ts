@@ -85,19 +85,6 @@ const statesWithoutProblems = async (
 ): Promise<FeedCalendar["states"]> =>
   hasProblems ? (await feedCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
 
-/** Returns the state of each dealer's feed on some days, by day; without dealers that had none. */
-export async function feedStates(
-  source: ParquetVersion,
-  days: readonly string[],
-): Promise<ReadonlyMap<string, Readonly<Record<string, FeedState>>>> {
-  const { files, feeds } = feedsOn(source, days);
-  const rows = await source.rowsFrom(
-    files,
-    sql`WITH ${feeds} SELECT dealer_id, to_json(map(list("day" ORDER BY "day"), list(state ORDER BY "day")))::VARCHAR AS states FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none')`,
-  );
-  return new Map(rows.map((row) => [textIn(row, "dealer_id"), JSON.parse(textIn(row, "states"))]));
-}
-
 /** Returns the files and the relation of the feeds of some days: a row for each dealer and day. */
 function feedsOn({ manifest, folder }: ParquetVersion, days: readonly string[]) {
   const feedFiles = filesOfDays(manifest.tables.feeds, days);

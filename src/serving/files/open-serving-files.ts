@@ -38,7 +38,23 @@ import {
 } from "./serving-parts.ts";
 import { damagedData, type VersionFiles } from "./version-files.ts";
 
-interface ServingOptions {
+export interface ServingOptions {
+  /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */
+  readonly hasServingFiles?: boolean;
+  /** Whether to open and hash all serving files before the version is used (default true); else when a request needs them. */
+  readonly opensAhead?: boolean;
+  /** Whether the version does not open if it lacks an intact serving file (default false); else the file is rebuilt. */
+  readonly isIntact?: boolean;
+  /** Rebuilds serving files; by default in this process. */
+  readonly rebuild?: Rebuild;
+  /** The columns of all versions that a process opens. */
+  readonly columns?: ColumnCache;
+  /** Called once for each search index that is rebuilt, and once when the row store is. */
+  readonly onRebuild?: (message: string) => void;
+}
+
+/** The version whose files are opened. */
+interface ServedVersion extends Required<ServingOptions> {
   readonly manifest: Manifest;
   /** The manifest of the published version, whose files of the same content are shared. */
   readonly published: Manifest;
@@ -49,13 +65,6 @@ interface ServingOptions {
   readonly database: DuckDatabase;
   /** Runs statements on behalf of all requests. */
   readonly engine: Engine;
-  readonly columns: ColumnCache;
-  readonly rebuild: Rebuild;
-  /** See `LakeVersionOptions`. */
-  readonly hasServingFiles: boolean;
-  readonly opensAhead: boolean;
-  readonly isIntact: boolean;
-  readonly onRebuild: (message: string) => void;
 }
 
 export const newRebuiltFolder = (): string => join(tmpdir(), `carquet-serving-${process.pid}-${randomUUID()}`);
@@ -83,7 +92,7 @@ export class ServingFiles {
   /** The listed files that can be used, by content. */
   private readonly listed: ReadonlyMap<string, ServingFile>;
 
-  private constructor(private readonly options: ServingOptions) {
+  private constructor(private readonly options: ServedVersion) {
     const { manifest, published, hasServingFiles } = options;
     const serving = hasServingFiles ? [...published.serving, ...manifest.serving] : [];
     const needed = neededFiles(manifest);
@@ -93,7 +102,7 @@ export class ServingFiles {
   }
 
   /** Opens all serving files of a version. Throws a DamagedFile if one cannot be used and the version must be intact. */
-  static async open(options: ServingOptions): Promise<ServingFiles> {
+  static async open(options: ServedVersion): Promise<ServingFiles> {
     const serving = new ServingFiles(options);
     try {
       for (const index of serving.indexes)
