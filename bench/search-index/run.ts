@@ -9,7 +9,7 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { sql } from "../../src/db/sql.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { countFacets, planFacets } from "../../src/query/facets/facets.ts";
-import { findPage, planSearch } from "../../src/query/search.ts";
+import { planSearch } from "../../src/query/search.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
@@ -42,7 +42,7 @@ const version = await LakeVersion.open(values.lake, name, { threads: Number(valu
 for (const query of pages) {
   const plan = planSearch(decoderOf("searchListings")(query, {}).query, version);
   const { listings } = plan.mode;
-  await measureTimes(`page: ${query || "everything"}`, "typed arrays", () => findPage(plan));
+  await measureTimes(`page: ${query || "everything"}`, "typed arrays", () => plan.mode.listings.findPage(plan));
   await measureTimes(`page: ${query || "everything"}`, "engine", () =>
     listings.runOverMatches(
       plan,

@@ -75,7 +75,7 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
     /Could not read enough bytes|too small to be a Parquet file|TProtocolException|database has been invalidated/,
     "damaged",
   ],
-  // Statements of this program name the columns of its own files: one that lacks a column has a damaged footer.
+  // Statements name the columns of files that this program has written: a file without one has a damaged footer.
   [/^Binder Error: Referenced column/, "damaged"],
   [
     /Input\/output error|EIO: i\/o error|Remote I\/O error|Stale file handle|Too many open files|: Permission denied/,

@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     ledgerFaults: () => state.accounts.faults,
   });
   const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
-  const metricsServer = createMetricsServer(state.metrics, state.freshness, serveHealth(readiness));
+  const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));
   const drain = drainer(server);
   const stopWork = startBackgroundWork(state, options);
   const close = async (): Promise<void> => {

@@ -34,8 +34,6 @@ const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
   ]),
 ) as Sorts;
 
-export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];
-
 /** How listings are sorted: by an attribute, or by the ratio that it rounds. */
 interface SortRule extends SortKey {
   readonly ratio: Attribute["ratio"] | undefined;

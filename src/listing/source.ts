@@ -1,6 +1,6 @@
 /**
- * The interfaces of what answers queries: a listing source searches, counts and measures the listings of one inventory mode (active, a past day, or sold); a
- * trend source measures those of many days at once, and counts the events of listings. `serving/index/` implements both.
+ * What queries ask of the listings of one inventory (active ones, those of a past day, or sold ones), and what they are answered: pages, counts, groups,
+ * levels of many days at once, and events. `serving/index/` answers them.
  */
 import type { Filter } from "./filter.ts";
 import type { Point } from "./geography.ts";
@@ -117,15 +117,6 @@ export interface MeasureResult {
   readonly groups: readonly MeasuredGroup[];
 }
 
-export interface ListingSource {
-  /** Returns the number of matches and the keys of one page of them. */
-  findPage(request: PageRequest): Promise<PageResult>;
-  /** Counts the matches by value and by range, and summarizes their numbers. */
-  countValues(request: CountRequest): Promise<CountResult>;
-  /** Groups the matches by the values of attributes, and measures each group. */
-  measureGroups(request: MeasureRequest): Promise<MeasureResult>;
-}
-
 export interface LevelRequest {
   /** The days to measure, each with a snapshot. */
   readonly days: readonly string[];
@@ -170,11 +161,4 @@ export interface EventCount {
   readonly window: number;
   readonly key: string;
   readonly count: number;
-}
-
-export interface TrendSource {
-  /** Returns the levels of all days, most frequent values first. Values without listings on a day are absent. */
-  measureLevels(request: LevelRequest): Promise<readonly Level[]>;
-  /** Counts events of all listings, past ones included. Filters apply to a listing as it was last observed. Zeros are absent. */
-  countEvents(request: EventRequest): Promise<readonly EventCount[]>;
 }

@@ -11,7 +11,7 @@ import { explainVin } from "../query/evidence/evidence.ts";
 import { countFacets, findGroups, planFacets } from "../query/facets/facets.ts";
 import { fitDealers, fitModels } from "../query/fit/fit.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
-import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
+import { planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
 import { interpret } from "../query/suggest/interpret.ts";
 import { suggest, vinHint } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
@@ -28,7 +28,7 @@ export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: 
 /** Returns a page of listings, schema `ListingCollection`; of a request with cursors, with that of the next page. */
 async function search(query: SearchQuery, version: LakeVersion, request?: PagedRequest): Promise<Result> {
   const plan = planSearch(request === undefined ? query : { ...query, offset: offsetOf(request, query) }, version);
-  const { total, keys } = await findPage(plan);
+  const { total, keys } = await plan.mode.listings.findPage(plan);
   const listings = await readPage(plan, keys, version);
   const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
   const cursorAt = request && ((offset: number) => cursorOf(version.manifest.version, request, String(offset)));
@@ -135,7 +135,7 @@ const listChanges: Endpoint<"listChanges"> = async (request, version) => {
 };
 
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
-  const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
+  const { data, meta } = await computeTrends(planTrends(query, version), version);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };

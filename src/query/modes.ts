@@ -1,7 +1,7 @@
 /**
  * Inventory mode of a request: active listings, the active listings of a past day, or sold listings.
  *
- * A mode selects the listing source and its filters. All other parameters work the same in every mode.
+ * A mode selects the listings and its filters. All other parameters work the same in every mode.
  */
 import { plusDays } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";

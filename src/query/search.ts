@@ -1,14 +1,14 @@
 /**
- * Listing search in two steps: the listing source returns the total and the keys of the page's listings, then only those rows are read.
+ * Listing search in two steps: `Listings.findPage` returns the total and the keys of the page's listings, then only those rows are read.
  *
- * Active, snapshot and sold searches differ only in their listing source (see `modes.ts`).
+ * Active, snapshot and sold searches differ only in their listings (see `modes.ts`).
  */
 import { defaultOf } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { Point } from "../listing/geography.ts";
-import type { PageOrder, PageResult, RowKey } from "../listing/source.ts";
+import type { PageOrder, RowKey } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { type Expansion, type ListingField, resolveFields, serializerOf } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
@@ -50,10 +50,7 @@ function orderOf({ sort, ...query }: SearchQuery): PageOrder {
   return sort === "distance" ? { by: "distance", origin: requireOrigin(query, "sort=distance") } : { by: "sort", sort };
 }
 
-/** Step 1: returns the total and the keys of the page's listings. */
-export const findPage = ({ mode, ...plan }: SearchPlan): Promise<PageResult> => mode.listings.findPage(plan);
-
-/** Step 2: returns the page's listings, each as JSON text of schema `ListingSummary`. */
+/** Returns the listings with the keys of a page, each as JSON text of schema `ListingSummary`. */
 export async function readPage(
   plan: SearchPlan,
   keys: readonly RowKey[],

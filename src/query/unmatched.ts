@@ -5,7 +5,7 @@ import type { AnswerOf, Filters } from "../contract/types.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { categoryNames, tokensNames } from "../listing/schema.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import type { OpenAttribute, UnknownValues } from "../serving/vocabulary.ts";
+import { type OpenAttribute, type UnknownValues, unknownAmong } from "../serving/vocabulary.ts";
 import type { DealerQuery } from "./dealers.ts";
 import { filters } from "./filters.ts";
 import { divideLocations } from "./locations.ts";
@@ -39,12 +39,13 @@ const openParameters = [...categoryNames, ...tokensNames].flatMap((attribute) =>
 );
 
 /** Returns the values of a listing query that no listing has ever had. */
-export async function unmatchedIn(query: Filters, { vocabulary, dimensions }: LakeVersion): Promise<UnmatchedMeta> {
+export async function unmatchedIn(query: Filters, version: LakeVersion): Promise<UnmatchedMeta> {
+  const { dimensions } = version;
   const unknown: UnknownOf[] = [];
   for (const [parameter, attribute] of openParameters) {
     const requested = query[parameter];
     if (!Array.isArray(requested)) continue;
-    unknown.push({ parameter, ...(await vocabulary.unknownAmong(attribute, requested.map(String))) });
+    unknown.push({ parameter, ...(await unknownAmong(attribute, requested.map(String), version)) });
   }
   const { exclude_assembly_location: locations } = query;
   if (locations !== undefined) {

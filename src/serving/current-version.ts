@@ -15,11 +15,10 @@ import { VerifiedFiles } from "./files/verified-files.ts";
 import { damagedData } from "./files/version-files.ts";
 import { ColumnCache } from "./index/columns.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
-import { LakeVersion } from "./lake-version.ts";
-import type { LakeVersionOptions } from "./version-resources.ts";
+import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 
-/** The most polls that pass before a version that does not open is tried again. */
-const openPollsMax = 40;
+/** The longest time before a version that does not open is tried again. It doubles with each attempt. */
+const retryMsMax = 10_000;
 
 interface CurrentVersionOptions extends LakeVersionOptions {
   /** Interval between polls of `CURRENT`, by default a quarter of a second. */
@@ -38,11 +37,20 @@ interface FileCounts {
   readonly damages: number;
 }
 
-/** An open version and the number of requests that use it. */
+/** A version that does not open. */
+interface OpenFailure {
+  readonly version: string;
+  /** Those that have been reported. */
+  readonly reasons: Set<string>;
+  readonly delayMs: number;
+  /** When it is tried again, in terms of `performance.now`. */
+  readonly retryAtMs: number;
+}
+
+/** An open version and the requests that use it. */
 interface Lease {
   readonly version: LakeVersion;
-  inFlight: number;
-  isRetired: boolean;
+  readonly uses: Set<Promise<unknown>>;
 }
 
 export class CurrentVersion {
@@ -117,10 +125,10 @@ export class CurrentVersion {
   }
 
   get fileCounts(): FileCounts {
-    return { files: this.lease?.version.files.count ?? 0, damages: this.verified.damages };
+    return { files: this.lease?.version.fileCount ?? 0, damages: this.verified.damages };
   }
 
-  /** The damaged, disabled and unreadable files, for operators; empty if everything is intact. */
+  /** The damaged and rebuilt files, for operators; empty if everything is intact. */
   get faults(): readonly string[] {
     const failed = this.failure === undefined ? [] : [`version ${this.failure.version} cannot be opened`];
     return [...(this.lease?.version.faults ?? []), ...failed];
@@ -130,12 +138,12 @@ export class CurrentVersion {
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
     if (lease === undefined) throw refuse("data_unavailable", { reason: "No inventory has been published yet." });
-    lease.inFlight += 1;
+    const using = work(lease.version);
+    lease.uses.add(using);
     try {
-      return await work(lease.version);
+      return await using;
     } finally {
-      lease.inFlight -= 1;
-      this.closeWhenUnused(lease);
+      lease.uses.delete(using);
     }
   }
 
@@ -169,6 +177,10 @@ export class CurrentVersion {
     this.swap(undefined);
   }
 
+  private get pollMs(): number {
+    return this.options.pollMs ?? 250;
+  }
+
   /** The options of each version that is opened. */
   private get versionOptions(): LakeVersionOptions {
     const { options, verified, columns, closing } = this;
@@ -186,18 +198,18 @@ export class CurrentVersion {
 
   private schedulePoll(): void {
     if (this.isClosed) return;
-    const { pollMs = 250 } = this.options;
     this.timer = setTimeout(() => {
       this.polling = this.poll().finally(() => this.schedulePoll());
-    }, pollMs);
+    }, this.pollMs);
   }
 
   private async poll(): Promise<void> {
     let name: string | undefined;
     try {
       name = await currentVersion(this.lake);
-      if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
-      if (!this.failure?.isDelayed(name)) await this.tryOpen(name);
+      if (name === undefined || (name === this.version && !(await this.isOutdated()))) return;
+      const isDelayed = this.failure?.version === name && performance.now() < this.failure.retryAtMs;
+      if (!isDelayed) await this.tryOpen(name);
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
     }
@@ -219,12 +231,11 @@ export class CurrentVersion {
 
   /** Opens a version and puts it into service. Throws a DamagedFile if it must be intact and is not. */
   private async open(name: string, isIntact: boolean): Promise<void> {
-    const { hasServingFiles = true } = this.options;
     // Meanwhile the previous version answers look-ups without a wait.
     const opensAhead = this.lease !== undefined;
-    const options = { ...this.versionOptions, opensAhead, isIntact: isIntact && hasServingFiles };
+    const options = { ...this.versionOptions, opensAhead, isIntact };
     const version = await LakeVersion.open(this.lake, name, options);
-    this.swap({ version, inFlight: 0, isRetired: false });
+    this.swap({ version, uses: new Set() });
     this.options.onOpen?.(name, version.served);
     void version.openRest();
   }
@@ -243,53 +254,26 @@ export class CurrentVersion {
 
   /** Reports a version that does not open, once for each reason. */
   private fail(version: string, reason: string): void {
-    if (this.failure?.version !== version) this.failure = new OpenFailure(version);
-    if (this.failure.add(reason)) this.options.onFailure?.(version, reason);
+    const { delayMs, reasons } =
+      this.failure?.version === version ? this.failure : { delayMs: 0, reasons: new Set<string>() };
+    const nextMs = Math.min(retryMsMax, delayMs * 2 || this.pollMs);
+    this.failure = { version, reasons, delayMs: nextMs, retryAtMs: performance.now() + nextMs };
+    if (reasons.has(reason)) return;
+    reasons.add(reason);
+    this.options.onFailure?.(version, reason);
   }
 
   /** Returns whether the version in service should be opened again. */
-  private async isRepaired(): Promise<boolean> {
-    const { lease } = this;
-    if (lease?.version.isDamaged === true || (await lease?.version.files.isRepaired())) return true;
+  private async isOutdated(): Promise<boolean> {
+    if (await this.lease?.version.isOutdated()) return true;
     this.failure = undefined;
     return false;
   }
 
+  /** Puts a version into service, or none. The previous one is closed after the last request on it. */
   private swap(next: Lease | undefined): void {
     const previous = this.lease;
     this.lease = next;
-    if (previous === undefined) return;
-    previous.isRetired = true;
-    this.closeWhenUnused(previous);
-  }
-
-  private closeWhenUnused(lease: Lease): void {
-    if (!lease.isRetired || lease.inFlight > 0) return;
-    lease.version.close();
-  }
-}
-
-/** A version that does not open. After each attempt, twice as many polls pass before the next one, up to `openPollsMax`. */
-class OpenFailure {
-  private readonly reasons = new Set<string>();
-  private delay = 0;
-  private skipped = 0;
-
-  constructor(readonly version: string) {}
-
-  /** Records a failed attempt. Returns false if an earlier one had the same reason. */
-  add(reason: string): boolean {
-    this.delay = Math.min(openPollsMax, this.delay * 2 || 1);
-    this.skipped = 0;
-    const isNew = !this.reasons.has(reason);
-    this.reasons.add(reason);
-    return isNew;
-  }
-
-  /** Returns whether a poll that finds a version should not try to open it yet. */
-  isDelayed(version: string): boolean {
-    if (version !== this.version || this.skipped >= this.delay) return false;
-    this.skipped += 1;
-    return true;
+    if (previous !== undefined) void Promise.allSettled(previous.uses).then(() => previous.version.close());
   }
 }

@@ -99,11 +99,6 @@ export class Dimensions {
     return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value))?.[0];
   }
 
-  /** Returns whether any build has a value: in any case, for makes and models in any punctuation. */
-  isKnown(attribute: CategoryName, value: string): boolean {
-    return this.maps.spellings.get(attribute)?.has(valueKeyOf(attribute, value)) ?? false;
-  }
-
   /** Returns `code`, `name` and `msrp` of a make's options, ordered by code. Codes that the make does not describe are omitted. */
   optionsOf(make: Json | undefined, codes: readonly string[]): readonly Row[] {
     const requested = new Set<Json | undefined>(codes);

@@ -29,12 +29,21 @@ interface IssueGroup {
   readonly example: string | null;
 }
 
+/** A version whose Parquet files a statement can read. */
+export interface ParquetVersion {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  rowsFrom(files: readonly LakeFile[], query: Sql): Promise<readonly Row[]>;
+}
+
 export class FeedRecords {
-  constructor(
-    private readonly manifest: Manifest,
-    private readonly folder: string,
-    private readonly runQuery: (files: readonly LakeFile[], query: Sql) => Promise<readonly Row[]>,
-  ) {}
+  private readonly manifest: Manifest;
+  private readonly folder: string;
+
+  constructor(private readonly version: ParquetVersion) {
+    this.manifest = version.manifest;
+    this.folder = version.folder;
+  }
 
   /** The days with feeds, newest first. */
   get days(): readonly string[] {
@@ -46,7 +55,7 @@ export class FeedRecords {
     const feeds = this.filesOf("feeds", days);
     const rejects = this.filesOf("rejects", days);
     const ofDays = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
-    const rows = await this.runQuery(
+    const rows = await this.version.rowsFrom(
       [...feeds, ...rejects],
       sql`
       SELECT strftime(delivery_date, '%Y-%m-%d') AS day, feeds, vins, collapsed,
@@ -67,7 +76,7 @@ export class FeedRecords {
   /** Returns the issues of a day in groups, the largest first. */
   async issues(day: string): Promise<readonly IssueGroup[]> {
     const files = this.filesOf("rejects", [day]);
-    const rows = await this.runQuery(
+    const rows = await this.version.rowsFrom(
       files,
       sql`
       SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS issues, min(value) AS example
@@ -90,7 +99,7 @@ export class FeedRecords {
     limit: number,
   ): Promise<readonly Row[]> {
     const files = this.filesOf("rejects", [day]);
-    return this.runQuery(
+    return this.version.rowsFrom(
       files,
       sql`
       SELECT file, "row"::DOUBLE AS "row", vin, dealer_id, "value" FROM (${rowsOfDay("rejects", files, this.folder, day)})
@@ -108,7 +117,7 @@ export class FeedRecords {
     const owned = [...listings, ...past_listings];
     const ofVin = (table: "listings" | "contenders", files: readonly LakeFile[], isOwner: Sql): Sql =>
       sql`SELECT *, ${isOwner} AS is_owner FROM (${rowsOfFiles(table, files, this.folder)}) WHERE vin = ${vin}`;
-    return this.runQuery(
+    return this.version.rowsFrom(
       [...owned, ...contenders],
       sql`
       SELECT id, dealer_id, dealer_key, build_key, is_owner, decided_by, file, "row"::DOUBLE AS "row", unseen_feeds, ${textsOf("claimed_since", "valid_from")},
@@ -123,7 +132,7 @@ export class FeedRecords {
   endsOf(vin: string): Promise<readonly Row[]> {
     const { sold, absent } = this.manifest.tables;
     const rows = (table: "sold" | "absent", files: readonly LakeFile[]): Sql => rowsOfFiles(table, files, this.folder);
-    return this.runQuery(
+    return this.version.rowsFrom(
       [...sold, ...absent],
       sql`
       SELECT id, 'sold' AS state, sold_on_record::VARCHAR AS day FROM (${rows("sold", sold)}) WHERE vin = ${vin}
@@ -134,7 +143,7 @@ export class FeedRecords {
   /** Returns the issues of the rows with a VIN, each once with its first and last day, its number of days, and the newest row that has it. */
   issuesOf(vin: string): Promise<readonly Row[]> {
     const { rejects } = this.manifest.tables;
-    return this.runQuery(
+    return this.version.rowsFrom(
       rejects,
       sql`
       SELECT outcome, dealer_id, field, value, reason, min(delivery_date)::VARCHAR AS first_day, max(delivery_date)::VARCHAR AS last_day,
@@ -150,7 +159,7 @@ export class FeedRecords {
       "feeds",
       this.days.filter((day) => day >= first),
     );
-    return this.runQuery(
+    return this.version.rowsFrom(
       files,
       sql`
       SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, "collapse", vins, list_median(accepted_vins) AS usual_vins, min_vins, feeds,

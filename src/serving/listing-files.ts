@@ -47,10 +47,6 @@ export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
 export const sourceOf = ({ file, valuations }: ListingFile): string =>
   valuations.length === 0 ? file.sha256 : hashOfFiles([file, ...valuations]);
 
-/** Returns the table whose columns a file has. */
-export const listingTableOf = ({ state }: ListingFile): "listings" | "sold" =>
-  state === "active" || state === "past" ? "listings" : "sold";
-
 /**
  * Returns the files of listings sold on or after a day, and perhaps of some sold earlier. The month of a file is that of the sale or of the day on
  * which it became known.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Candidates, choosePage, type FillKeys } from "../../src/serving/index/page.ts";
+import { choosePage, type FillKeys, type OrderedMatches } from "../../src/serving/index/find-page.ts";
 
 /** Keys by position, some of them equal or infinite. */
 const matches = fc
@@ -21,11 +21,11 @@ const fillFrom =
     });
 
 /** Matches of a segment, with the ranks of their builds and their ids. */
-interface Part extends Candidates {
+interface Part extends OrderedMatches {
   readonly idOf: (position: number) => number;
 }
 
-/** Matches of several segments: few keys and ranks, so that there are ties, and distinct ids, in order of rank within a segment. */
+/** Matches of several segments: few keys and ranks, for ties, and distinct ids, in order of rank within a segment. */
 const segments = fc
   .array(
     fc.array(fc.tuple(fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(Infinity)), fc.nat({ max: 3 })), {
@@ -52,7 +52,7 @@ function plainPage(keys: readonly number[], offset: number, limit: number): read
 /** Chooses a page of one segment, whose ties go by position. */
 async function positionsOf(keys: ArrayLike<number>, positions: Int32Array, offset: number, limit: number) {
   const of = { positions, fill: fillFrom(keys), rankOf: (position: number): number => position };
-  const page = await choosePage([of], offset, limit, () => assert.fail("positions do not tie"));
+  const page = await choosePage([of], offset, offset + limit, () => assert.fail("positions do not tie"));
   return page.map(({ position }) => position);
 }
 
@@ -83,7 +83,7 @@ test("a page of several segments equals that of sorting all their matches by key
             idOf: (position) => ids[position] ?? 0,
           }),
         );
-        const page = await choosePage(parts, offset, limit, (one, other) =>
+        const page = await choosePage(parts, offset, offset + limit, (one, other) =>
           order(one.of.idOf(one.position), other.of.idOf(other.position)),
         );
         const all = drawn.flatMap(({ keys, ranks, ids }) =>

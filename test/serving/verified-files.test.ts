@@ -90,6 +90,5 @@ test("a file that cannot be read is not damaged, and each use reads it again", a
       assert.deepEqual([code, /damaged/.test(message)], ["data_unavailable", false]);
       return true;
     });
-  await files.disable(file);
   assert.deepEqual([verified.damages, files.damagedPaths, await files.isRepaired()], [0, [], false]);
 });

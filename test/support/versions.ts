@@ -5,8 +5,7 @@ import { currentManifest } from "../../src/lake/manifest.ts";
 import type { EndpointId } from "../../src/operations/caller.ts";
 import { type Endpoint, endpoints, isEndpoint } from "../../src/operations/endpoints.ts";
 import { jsonOf } from "../../src/operations/result.ts";
-import { LakeVersion } from "../../src/serving/lake-version.ts";
-import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";
+import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 /** Opens the published version of a lake until the scope ends; in one thread, as `startService`. */

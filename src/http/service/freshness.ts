@@ -1,5 +1,5 @@
 /**
- * Freshness: the published day, what its delivery brought, whether the last ingest failed, and whether the next one is overdue. Polls the record that
+ * Freshness: the published day, which dealers delivered on it, whether the last ingest failed, and whether the next one is overdue. Polls the record that
  * `carquet ingest` leaves in the lake's folder, and logs each change.
  */
 import type { Logger } from "pino";
@@ -8,7 +8,7 @@ import { type FetchStatus, fetchFaults, readFetchStatus } from "../../ingest/fet
 import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts";
 import { publishedAtMs } from "../../lake/manifest.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { nextDayOf, type PublishedDay, readPublishedDay } from "../../serving/published-day.ts";
+import { countDealers, type DealerCounts, nextDayOf } from "../../serving/published-day.ts";
 
 /** How often the record of the last ingest is read. */
 const recordPollMs = 1_000;
@@ -37,16 +37,15 @@ export interface FreshnessReport {
   readonly publishedAtMs: number | null;
   /** From when on the next delivery is overdue; null if never. */
   readonly dueAtMs: number | null;
-  /** What the day brought; null until it has been read for a page. */
-  readonly brought: PublishedDay | null;
+  /** Null if the records of the day cannot be read. */
+  readonly dealers: DealerCounts | null;
 }
 
 export class Freshness {
   private record: IngestRecord | undefined;
   private fetched: FetchStatus | undefined;
   private publication: { readonly version: string; readonly atMs: number } | undefined;
-  private brought: PublishedDay | undefined;
-  private reading: Promise<void> | undefined;
+  private dealers: DealerCounts | undefined;
   private wasOverdue = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -87,25 +86,14 @@ export class Freshness {
     ];
   }
 
-  /** What is known at once. */
   get report(): FreshnessReport {
-    const { brought, current } = this;
     return {
       status: this.hasFailed ? "failed" : this.isOverdue ? "stale" : "fresh",
-      day: current.asOf ?? null,
+      day: this.current.asOf ?? null,
       publishedAtMs: this.publication?.atMs ?? null,
       dueAtMs: this.dueAtMs ?? null,
-      brought: brought?.version === current.version ? (brought ?? null) : null,
+      dealers: this.dealers ?? null,
     };
-  }
-
-  /** Returns the report with what the day brought, which is read once for each version; without it if the lake cannot be read. */
-  async fullReport(): Promise<FreshnessReport> {
-    if (this.report.brought === null && this.current.version !== undefined) {
-      this.reading ??= this.readBrought();
-      await this.reading;
-    }
-    return this.report;
   }
 
   stop(): void {
@@ -123,21 +111,13 @@ export class Freshness {
     return this.publication.atMs + Date.parse(next) - Date.parse(asOf) + graceMs;
   }
 
-  private async readBrought(): Promise<void> {
-    try {
-      this.brought = await this.current.use(readPublishedDay);
-      await this.readPublication();
-    } catch (thrown) {
-      this.options.logger.warn({ error: messageOf(thrown) }, "records of the published day not readable");
-    } finally {
-      this.reading = undefined;
-    }
-  }
-
+  /** Reads, once for each version, when it was published and which dealers delivered. */
   private async readPublication(): Promise<void> {
     const { version } = this.current;
     if (version === undefined || this.publication?.version === version) return;
     this.publication = { version, atMs: await publishedAtMs(this.options.lake, version) };
+    this.dealers = undefined;
+    this.dealers = await this.current.use(countDealers);
   }
 
   private async poll(): Promise<void> {
@@ -153,7 +133,7 @@ export class Freshness {
       if (this.options.queue !== undefined) this.fetched = await readFetchStatus(this.options.queue);
       await this.readPublication();
     } catch (thrown) {
-      logger.warn({ error: messageOf(thrown) }, "record of the last ingest not readable");
+      logger.warn({ error: messageOf(thrown) }, "records of the last ingest not readable");
     }
     if (this.isOverdue && !this.wasOverdue)
       logger.error({ asOf: this.current.asOf, dueAt: isoTime(this.dueAtMs ?? null) }, "ingest overdue");

@@ -44,8 +44,8 @@ const readings: readonly Reading[] = [
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.faults.length === 0)],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
   ["carquet_lake_published_timestamp_seconds", "gauge", "When the version in service was published, as Unix time; 0 if none is in service.", ({ freshness }) => (freshness.report.publishedAtMs ?? 0) / 1000],
-  ["carquet_dealers_expected",             "gauge",   "Dealers that delivered on the as-of date or in the 7 days before.", ({ freshness }) => freshness.report.brought?.dealers ?? 0],
-  ["carquet_dealers_silent",               "gauge",   "Dealers among them without a feed on the as-of date.",             ({ freshness }) => freshness.report.brought?.silent.length ?? 0],
+  ["carquet_dealers_expected",             "gauge",   "Dealers that delivered on the as-of date or in the 7 days before.", ({ freshness }) => freshness.report.dealers?.expected ?? 0],
+  ["carquet_dealers_silent",               "gauge",   "Dealers among them without a feed on the as-of date.",             ({ freshness }) => freshness.report.dealers?.silent ?? 0],
   ["carquet_ingest_failed",                "gauge",   "1 if the last ingest failed, else 0.",                             ({ freshness }) => Number(freshness.hasFailed)],
   ["carquet_ingest_overdue",               "gauge",   "1 if the next delivery is overdue (see --overdue-after), else 0.", ({ freshness }) => Number(freshness.isOverdue)],
   ["carquet_ingest_end_timestamp_seconds", "gauge",   "When the last ingest ended, as Unix time; 0 if it left no record.", ({ freshness }) => Date.parse(freshness.lastIngest?.at ?? "1970-01-01") / 1000],
@@ -227,14 +227,12 @@ const asOfSeconds = (version: string | undefined): number =>
  * Returns a server that does not listen yet: it answers `/metrics` and the health checks on a separate port, where no client can lock it out, and
  * other paths with 404.
  */
-export function createMetricsServer(metrics: Metrics, freshness: Freshness, health: Routes): Server {
+export function createMetricsServer(metrics: Metrics, health: Routes): Server {
   const app = new Koa<RequestState>();
   app.use(health);
   app.use(async (context, next) => {
     if (context.path !== "/metrics") return next();
     context.type = "text/plain; version=0.0.4; charset=utf-8";
-    // Read for the next scrape: a scrape waits for no statement.
-    void freshness.fullReport();
     context.body = await metrics.text();
   });
   return createServer(app.callback());

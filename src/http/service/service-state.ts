@@ -15,7 +15,7 @@ import type { FileMapping } from "../../ingest/mapping/rules.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { ResponseCache } from "../../operations/response-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
-import type { LakeVersionOptions } from "../../serving/version-resources.ts";
+import type { LakeVersionOptions } from "../../serving/lake-version.ts";
 import type { RequestState } from "../context.ts";
 import type { SqlServices } from "../exports/respond-with-sql.ts";
 import { Spool, type SpoolLimits } from "../exports/spool.ts";

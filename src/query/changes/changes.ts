@@ -90,7 +90,7 @@ export async function changesOf(
     const size = isHashed ? left : Math.min(2 * left, roundRows);
     const query = differencesOf(pair, version.folder, { ...request, after, limit: size, isHashed });
     const found = (await version.rowsFrom(filesOfPair(pair), query)).map(differenceIn);
-    const batch = version.served.rows && pair.isContinued ? batchRows.stored : batchRows.scanned;
+    const batch = pair.isContinued ? batchRows.stored : batchRows.scanned;
     for (let from = 0; from < found.length; from += batch) {
       await turnLater();
       for (const change of await changesAmong(found.slice(from, from + batch), pair, version, request)) {

@@ -1,7 +1,7 @@
 /**
  * Facets for operation `getFacets`: match counts by value and by range, statistics of numbers, and a metric per value.
  *
- * One request to the listing source counts all facets that the same filters narrow. The source chooses the ranges of numbers from their statistics.
+ * One request counts all facets that the same filters narrow. `Listings.countValues` chooses the ranges of numbers from their statistics.
  */
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, Filters, QueryOf } from "../../contract/types.ts";
@@ -9,10 +9,10 @@ import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { attributeOf, type CountedName, valuedNames } from "../../listing/schema.ts";
-import type { CountResult, ListingSource, MeasureResult, ValueCount } from "../../listing/source.ts";
+import type { CountResult, MeasureResult, ValueCount } from "../../listing/source.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { filters, filtersOf } from "../filters.ts";
-import { modeOf } from "../modes.ts";
+import { type InventoryMode, modeOf } from "../modes.ts";
 import { definitionsOf, metricsOf, refuseSortWithoutMetric, servedMetrics, supplyDayOf } from "./metrics.ts";
 import {
   type FixedWidths,
@@ -42,18 +42,15 @@ interface FacetGroup {
 /** A validated facet request, ready to run. */
 interface FacetPlan {
   readonly query: FacetQuery;
-  readonly listings: ListingSource;
+  readonly mode: InventoryMode;
   /** The first one has all filters, and perhaps no facets. */
   readonly groups: readonly FacetGroup[];
   readonly widths: FixedWidths;
-  /** See `InventoryMode`. */
-  readonly hasValues: boolean;
   /** See `supplyDayOf`. */
   readonly supplyDay: string | undefined;
   readonly nameOfDealer: (id: string) => string | null;
 }
 
-/** Results of the listing source. */
 interface FacetResults {
   readonly total: number;
   readonly counts: CountResult | undefined;
@@ -84,7 +81,7 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   const widths = fixedWidths(query.interval, facets.filter(isNumeric));
   const supplyDay = supplyDayOf(names, facets, query, version);
   const nameOfDealer = (id: string): string | null => version.dealers.nameOf(id);
-  return { query, listings: mode.listings, groups, widths, hasValues: mode.hasValues, supplyDay, nameOfDealer };
+  return { query, mode, groups, widths, supplyDay, nameOfDealer };
 }
 
 /** Facets, and the request whose filters narrow them. */
@@ -128,7 +125,7 @@ export async function countFacets(plan: FacetPlan) {
     data: {
       total: results[0]?.total ?? 0,
       facets: byName(categorical, (facet) =>
-        plan.hasValues || !valuedNames.some((name) => name === facet)
+        plan.mode.hasValues || !valuedNames.some((name) => name === facet)
           ? requestedOf(bucketsOf(facet, found.get(facet), plan), query)
           : [],
       ),
@@ -150,7 +147,7 @@ export async function countFacets(plan: FacetPlan) {
 
 async function queryFacets(
   { filters, categorical, numeric }: FacetGroup,
-  { query, listings, widths, supplyDay }: FacetPlan,
+  { query, mode: { listings }, widths, supplyDay }: FacetPlan,
 ): Promise<FacetResults> {
   const { sort, metric } = query;
   const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : facetValuesMax;

@@ -4,8 +4,9 @@ import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { holdsOn } from "../../lake/market.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
+import type { ParquetVersion } from "../../serving/feed-records.ts";
 import { qualityChecks } from "./checks.ts";
-import { filesOfDays, type QualitySource, warnedRowsMin } from "./quality.ts";
+import { filesOfDays, warnedRowsMin } from "./quality.ts";
 
 /** `silent`: without a feed, after one in the 7 days before. `none`: without a feed for longer. */
 type FeedState = "came" | "held" | "refused" | "silent" | "none";
@@ -46,7 +47,7 @@ export interface FeedCalendar {
   readonly states: Readonly<Partial<Record<FeedState, number>>>;
 }
 
-export async function feedCalendar(source: QualitySource, request: CalendarRequest): Promise<FeedCalendar> {
+export async function feedCalendar(source: ParquetVersion, request: CalendarRequest): Promise<FeedCalendar> {
   const { days, hasProblems, limit } = request;
   const last = days.at(-1) ?? source.manifest.as_of;
   const { files, feeds } = feedsOn(source, days);
@@ -79,26 +80,13 @@ export async function feedCalendar(source: QualitySource, request: CalendarReque
 
 /** Returns the states of the last day's feeds if no dealer has a problem. */
 const statesWithoutProblems = async (
-  source: QualitySource,
+  source: ParquetVersion,
   { days, hasProblems }: CalendarRequest,
 ): Promise<FeedCalendar["states"]> =>
   hasProblems ? (await feedCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
 
-/** Returns the state of each dealer's feed on some days, by day; without dealers that had none. */
-export async function feedStates(
-  source: QualitySource,
-  days: readonly string[],
-): Promise<ReadonlyMap<string, Readonly<Record<string, FeedState>>>> {
-  const { files, feeds } = feedsOn(source, days);
-  const rows = await source.rowsFrom(
-    files,
-    sql`WITH ${feeds} SELECT dealer_id, to_json(map(list("day" ORDER BY "day"), list(state ORDER BY "day")))::VARCHAR AS states FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none')`,
-  );
-  return new Map(rows.map((row) => [textIn(row, "dealer_id"), JSON.parse(textIn(row, "states"))]));
-}
-
 /** Returns the files and the relation of the feeds of some days: a row for each dealer and day. */
-function feedsOn({ manifest, folder }: QualitySource, days: readonly string[]) {
+function feedsOn({ manifest, folder }: ParquetVersion, days: readonly string[]) {
   const feedFiles = filesOfDays(manifest.tables.feeds, days);
   const rejects = filesOfDays(manifest.tables.rejects, days);
   const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
@@ -121,7 +109,7 @@ const feedState: Sql = sql`CASE
 
 /** Returns the refused rows of a dealer's feed, in order: `file`, `row`, `field`, `value` and `reason`; at most `limit`. */
 export async function refusedRows(
-  source: QualitySource,
+  source: ParquetVersion,
   { dealer, day, limit }: { readonly dealer: string; readonly day: string; readonly limit: number },
 ): Promise<readonly Row[]> {
   const files = filesOfDays(source.manifest.tables.rejects, [day]);
@@ -142,7 +130,7 @@ export interface MissingCar {
 
 /** Returns the cars of some dealers that were in their feeds of the published day before the last one, and are not in those of the last one, by VIN. */
 export async function missingCars(
-  source: QualitySource,
+  source: ParquetVersion,
   request: {
     readonly dealers: readonly string[];
     readonly day: string;
@@ -175,7 +163,7 @@ export interface ProblemFile {
 
 /** Returns the files of the feeds of some dealers on a day that have refused or held rows, or whose rows collapsed, by dealer. */
 export async function problemFiles(
-  source: QualitySource,
+  source: ParquetVersion,
   { dealers, day }: { readonly dealers: readonly string[]; readonly day: string },
 ): Promise<ReadonlyMap<string, readonly ProblemFile[]>> {
   const files = filesOfDays(source.manifest.tables.rejects, [day]);

@@ -11,7 +11,7 @@ import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import { filesOfDay, holdsOn, intervalFiles } from "../../lake/market.ts";
 import { openPartition } from "../../lake/tables.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import type { LakeVersion } from "../../serving/lake-version.ts";
+import type { ParquetVersion } from "../../serving/feed-records.ts";
 import { byCheck, changeChecks, examplesMax, foundBy, qualityChecks, rowChecks, sharedFields } from "./checks.ts";
 
 /** What is usual follows from a dealer's last feeds on this many published days before. */
@@ -42,12 +42,9 @@ interface QualityRequest {
   readonly dealer?: string | undefined;
 }
 
-/** A version whose Parquet files a statement can read. */
-export type QualitySource = Pick<LakeVersion, "manifest" | "folder" | "rowsFrom">;
-
 /** Returns the rows of a report, the most serious first. The day must be one of the version. */
 export async function qualityReport(
-  source: QualitySource,
+  source: ParquetVersion,
   { day, status, dealer }: QualityRequest,
 ): Promise<readonly Row[]> {
   const { manifest, folder } = source;

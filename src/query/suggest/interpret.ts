@@ -1,7 +1,6 @@
 /** Interpretation of a question for operation `interpretQuestion`: the filters that its words stand for, by rules and names; each word is accounted for. */
 import type { QueryOf } from "../../contract/types.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { findPage } from "../search.ts";
 import { lexiconOf } from "./lexicon.ts";
 import { mergeFilters, placeRadius, planOf } from "./merge-filters.ts";
 import type { Suggestion } from "./names.ts";
@@ -92,7 +91,8 @@ async function countFound(parts: readonly QuestionPart[], version: LakeVersion):
     parts.flatMap(({ reading }) => (isUnderstood(reading) ? [reading] : [])),
     version,
   );
-  return (await findPage({ ...planOf(filters, version), limit: 1 })).total;
+  const plan = planOf(filters, version);
+  return (await plan.mode.listings.findPage({ ...plan, limit: 1 })).total;
 }
 
 /** Returns the fields of a span. */

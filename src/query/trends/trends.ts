@@ -19,7 +19,7 @@ import {
 } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, type NumberName, numberNames } from "../../listing/schema.ts";
-import type { Aggregate, EventWindow, Level, ListingEvent, Statistic, TrendSource } from "../../listing/source.ts";
+import type { Aggregate, EventWindow, Level, ListingEvent, Statistic } from "../../listing/source.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { filtersOf } from "../filters.ts";
 
@@ -67,6 +67,9 @@ export function planTrends(
     missingDays: missingRanges(period, days),
   };
 }
+
+/** Measures the listings of many days at once, and counts their events. */
+type TrendSource = Pick<LakeVersion, "measureLevels" | "countEvents">;
 
 /** Runs a plan. Returns schemas `TrendSeries`, and `TrendMeta` without the version. */
 export async function computeTrends(plan: TrendPlan, source: TrendSource) {

@@ -4,16 +4,15 @@
  * Runs in the writer before the version is published. A process that opens a version without some of them has them built outside the lake.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { settleAll } from "../../base/concurrency.ts";
 import { sha256Of, syncToDisk } from "../../base/files.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { Writer } from "../../lake/writer/writer.ts";
-import { buildIndexFile, withDimensionTables } from "../index/index-file.ts";
-import { type IndexedRows, rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
-import { type ListingFile, listingTableOf } from "../listing-files.ts";
+import { buildIndexFile, withDimensionTables } from "../index/build.ts";
+import { rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
 import { buildRowFile } from "../rows/row-file.ts";
 import {
   contentKeyOf,
@@ -40,24 +39,29 @@ export async function withServingFiles(
   check: "size" | "content",
   onBuild: OnBuild = () => {},
 ): Promise<Manifest> {
-  const intact = await intactFiles(writer.lake, manifest, check);
+  const { lake } = writer;
+  const intact: ServingFile[] = [];
+  for (const file of usableFiles(manifest)) if ((await fileFault(lake, file, check)) === undefined) intact.push(file);
   const present = new Set(intact.map(contentKeyOf));
   const needed = neededFiles(manifest);
   const missing = needed.filter((file) => !present.has(contentKeyOf(file)));
   if (missing.length === 0) return { ...manifest, serving: intact };
-  const progress = createBuildProgress(missing, onBuild);
+  const onRows = createProgress(missing, onBuild);
   const first = firstFreeNumber(manifest);
-  const numbered = missing.map((file, index) => ({
+  const files = missing.map((file, index) => ({
     ...file,
     path: `serving/${manifest.version}-${first + index}.${file.kind === "index" ? "duckdb" : "db"}`,
   }));
+  const ofKind = (kind: NeededFile["kind"]): readonly NewFile[] => files.filter((file) => file.kind === kind);
+  await mkdir(join(lake, "serving"), { recursive: true });
+  // A search index keeps the engine busy, row files this thread; so the two are built side by side.
   const built = await writer.database.using((session) =>
     settleAll([
-      buildFiles(writer, manifest, { files: numbered.filter(({ kind }) => kind === "index"), progress }),
-      buildFiles({ ...writer, session }, manifest, { files: numbered.filter(({ kind }) => kind === "rows"), progress }),
+      buildFiles(writer, manifest, ofKind("index"), onRows),
+      buildFiles({ lake, session }, manifest, ofKind("rows"), onRows),
     ]),
   );
-  await syncToDisk(join(writer.lake, "serving"));
+  await syncToDisk(join(lake, "serving"));
   const ranks = new Map(needed.map((file, index) => [contentKeyOf(file), index]));
   const rankOf = (file: ServingFile): number => ranks.get(contentKeyOf(file)) ?? needed.length;
   return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => rankOf(one) - rankOf(other)) };
@@ -70,63 +74,53 @@ function firstFreeNumber({ version, serving }: Manifest): number {
   return Math.max(-1, ...own.map(({ path }) => Number.parseInt(path.slice(prefix.length), 10))) + 1;
 }
 
-/** Returns the usable listed files that pass the check. */
-async function intactFiles(
-  lake: string,
-  manifest: Manifest,
-  check: "size" | "content",
-): Promise<readonly ServingFile[]> {
-  const intact: ServingFile[] = [];
-  for (const file of usableFiles(manifest)) if ((await fileFault(lake, file, check)) === undefined) intact.push(file);
-  return intact;
+/** Measures progress in rows: one costs about the same in an index and in a row file. Returns the function that more rows are reported to. */
+function createProgress(missing: readonly NeededFile[], onBuild: OnBuild): (rows: number) => void {
+  const total = missing.reduce((sum, { kind, of }) => sum + (kind === "index" ? rowsIn(of) : of.file.rows), 0);
+  let done = 0;
+  const add = (rows: number): void => {
+    done += rows;
+    onBuild(done, total, "building search index and row store");
+  };
+  add(0);
+  return add;
 }
 
-interface BuildOrder {
-  readonly files: readonly NewFile[];
-  readonly progress: BuildProgress;
-}
+type LakeSession = Pick<Writer, "lake" | "session">;
 
-/** Builds serving files one after another. The search index keeps the engine busy, row files this thread; so the two run side by side. */
+/** Builds serving files one after another and syncs them to disk. */
 async function buildFiles(
-  writer: Writer,
+  writer: LakeSession,
   manifest: Manifest,
-  { files, progress }: BuildOrder,
+  files: readonly NewFile[],
+  onRows: (rows: number) => void,
 ): Promise<readonly ServingFile[]> {
   const built: ServingFile[] = [];
-  for (const file of files) built.push(await buildFile(writer, manifest, file, progress));
+  for (const file of files) {
+    const { kind, source, path } = file;
+    const target = join(writer.lake, path);
+    await buildAt(writer, manifest, file, target, onRows);
+    await syncToDisk(target);
+    const { size: bytes } = await stat(target);
+    built.push({ kind, source, path, format: servingFormats[kind], bytes, sha256: await sha256Of(target) });
+  }
   return built;
 }
 
-/** Builds one serving file and syncs it to disk. Replaces a file that an interrupted build left at the path. */
-async function buildFile(
-  writer: Writer,
-  manifest: Manifest,
-  needed: NewFile,
-  progress: BuildProgress,
-): Promise<ServingFile> {
-  const { kind, source, path } = needed;
-  const target = join(writer.lake, path);
-  await mkdir(dirname(target), { recursive: true });
-  await buildAt(writer, manifest, { needed, target }, progress);
-  await syncToDisk(target);
-  const { size } = await stat(target);
-  return { kind, source, path, format: servingFormats[kind], bytes: size, sha256: await sha256Of(target) };
-}
-
-interface BuildTarget {
-  readonly needed: NeededFile;
-  readonly target: string;
-}
-
+/** Builds a serving file. Replaces one that an interrupted build left at the path. */
 async function buildAt(
-  writer: LakeSession,
-  manifest: Manifest,
-  { needed, target }: BuildTarget,
-  progress: BuildProgress,
+  { lake, session }: LakeSession,
+  { tables }: Manifest,
+  needed: NeededFile,
+  target: string,
+  onRows: (rows: number) => void = () => undefined,
 ): Promise<void> {
   await rm(target, { force: true });
-  if (needed.kind === "index") await buildIndex(writer, manifest, { rows: needed.of, target }, progress);
-  else await buildRows(writer, { of: needed.of, target }, progress);
+  if (needed.kind === "rows") return buildRowFile(session, { ...needed.of, folder: lake }, target, onRows);
+  await withDimensionTables(session, { tables, folder: lake }, () =>
+    buildIndexFile(session, rowsToIndex(needed.of, lake), target),
+  );
+  onRows(rowsIn(needed.of));
 }
 
 /** Builds serving files of a published version in a folder outside the lake. */
@@ -137,55 +131,9 @@ export async function rebuildServingFiles(
   const database = await DuckDatabase.open(options);
   try {
     await database.using(async (session) => {
-      for (const needed of files)
-        await buildAt({ lake, session }, manifest, { needed, target: rebuiltPath(into, needed) }, noProgress);
+      for (const needed of files) await buildAt({ lake, session }, manifest, needed, rebuiltPath(into, needed));
     });
   } finally {
     database.close();
   }
-}
-
-interface BuildProgress {
-  /** Reports more listings as done. */
-  readonly add: (listings: number) => void;
-}
-
-const noProgress: BuildProgress = { add: () => undefined };
-
-type LakeSession = Pick<Writer, "lake" | "session">;
-
-/** Measures progress in rows: one costs about the same in an index and in a row file. */
-function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): BuildProgress {
-  const total = missing.reduce((sum, { kind, of }) => sum + (kind === "index" ? rowsIn(of) : of.file.rows), 0);
-  let done = 0;
-  const add = (listings: number): void => {
-    done += listings;
-    onBuild(done, total, "building search index and row store");
-  };
-  add(0);
-  return { add };
-}
-
-async function buildIndex(
-  { session, lake }: LakeSession,
-  manifest: Manifest,
-  { rows, target }: { readonly rows: IndexedRows; readonly target: string },
-  progress: BuildProgress,
-): Promise<void> {
-  await withDimensionTables(session, { tables: manifest.tables, folder: lake }, () =>
-    buildIndexFile(session, rowsToIndex(rows, lake), target),
-  );
-  progress.add(rowsIn(rows));
-}
-
-async function buildRows(
-  { session, lake }: LakeSession,
-  { of, target }: { readonly of: ListingFile; readonly target: string },
-  progress: BuildProgress,
-): Promise<void> {
-  let reported = 0;
-  await buildRowFile(session, { ...of, table: listingTableOf(of), folder: lake }, target, (rows) => {
-    progress.add(rows - reported);
-    reported = rows;
-  });
 }

@@ -8,32 +8,66 @@
  * The index of today opens with the version, the others when a request needs them; each is hashed before. Row files can be hashed after they open, because they are
  * large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a listing, wait for the hash.
  */
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOnce } from "../../base/concurrency.ts";
 import { DamagedFile, messageOf } from "../../base/user-error.ts";
+import type { DuckDatabase } from "../../db/duckdb.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
+import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
-import type { JsonRow } from "../../lake/json-row.ts";
-import type { LakeFile, ServingFile } from "../../lake/manifest.ts";
-import type { CategoryName } from "../../listing/schema.ts";
-import type { RowKey } from "../../listing/source.ts";
+import type { Manifest, ServingFile } from "../../lake/manifest.ts";
+import type { ColumnCache } from "../index/columns.ts";
+import type { IndexedRows } from "../index/indexed-rows.ts";
 import { Segment } from "../index/segment.ts";
 import { listingFiles } from "../listing-files.ts";
-import { ListingSources, type RunOnIndexes } from "../listing-sources.ts";
-import { RowStore, type StoredListing } from "../rows/row-store.ts";
+import { RowStore } from "../rows/row-store.ts";
 import {
-  type IndexPart,
+  contentKeyOf,
   inputsOf,
-  type PartFile,
+  type NeededFile,
+  type NeededIndex,
+  neededFiles,
+  type Rebuild,
   rebuiltPath,
-  type ServingOptions,
-  type ServingPart,
-  type ServingParts,
-  servingPartsOf,
+  rowStorePart,
+  usableFiles,
 } from "./serving-parts.ts";
-import { damagedData } from "./version-files.ts";
+import { damagedData, type VersionFiles } from "./version-files.ts";
+
+export interface ServingOptions {
+  /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */
+  readonly hasServingFiles?: boolean;
+  /** Whether to open and hash all serving files before the version is used (default true); else when a request needs them. */
+  readonly opensAhead?: boolean;
+  /** Whether the version does not open if it lacks an intact serving file (default false); else the file is rebuilt. */
+  readonly isIntact?: boolean;
+  /** Rebuilds serving files; by default in this process. */
+  readonly rebuild?: Rebuild;
+  /** The columns of all versions that a process opens. */
+  readonly columns?: ColumnCache;
+  /** Called once for each search index that is rebuilt, and once when the row store is. */
+  readonly onRebuild?: (message: string) => void;
+}
+
+/** The version whose files are opened. */
+interface ServedVersion extends Required<ServingOptions> {
+  readonly manifest: Manifest;
+  /** The manifest of the published version, whose files of the same content are shared. */
+  readonly published: Manifest;
+  readonly folder: string;
+  /** The folder of rebuilt files, which does not exist until one is: see `newRebuiltFolder`. */
+  readonly rebuiltFolder: string;
+  readonly files: VersionFiles;
+  readonly database: DuckDatabase;
+  /** Runs statements on behalf of all requests. */
+  readonly engine: Engine;
+}
+
+export const newRebuiltFolder = (): string => join(tmpdir(), `carquet-serving-${process.pid}-${randomUUID()}`);
 
 /** Folders of rebuilt files. */
 const folders = new Set<string>();
@@ -47,31 +81,35 @@ export class ServingFiles {
   private rowsHash: Promise<void> | undefined;
   private isOpen = false;
   private isClosed = false;
-  /** Parts of which a file in use has turned out to be damaged. */
-  private readonly damaged = new Set<ServingPart>();
-  /** Indexes that are open, or being opened. */
-  private readonly indexes = new Map<IndexPart, Promise<Segment>>();
   private today: Segment | undefined;
-  /** Parts with rebuilt files. */
-  private readonly rebuilt = new Set<ServingPart>();
-  private readonly parts: ServingParts;
-  readonly listings: ListingSources;
+  /** Indexes that are open, or being opened. */
+  private readonly segments = new Map<NeededIndex, Promise<Segment>>();
+  /** Parts with rebuilt files, and parts of which a file in use has turned out to be damaged. */
+  private readonly rebuilt = new Set<string>();
+  private readonly damaged = new Set<string>();
+  private readonly indexes: readonly NeededIndex[];
+  private readonly rowFiles: readonly NeededFile[];
+  /** The listed files that can be used, by content. */
+  private readonly listed: ReadonlyMap<string, ServingFile>;
 
-  private constructor(private readonly options: ServingOptions) {
-    this.parts = servingPartsOf(options.manifest, options.published);
-    this.listings = new ListingSources(this.parts.indexes, options, this.runOnIndexes);
+  private constructor(private readonly options: ServedVersion) {
+    const { manifest, published, hasServingFiles } = options;
+    const serving = hasServingFiles ? [...published.serving, ...manifest.serving] : [];
+    const needed = neededFiles(manifest);
+    this.indexes = needed.filter((file) => file.kind === "index");
+    this.rowFiles = needed.filter((file) => file.kind === "rows");
+    this.listed = new Map(usableFiles({ ...manifest, serving }).map((file) => [contentKeyOf(file), file]));
   }
 
   /** Opens all serving files of a version. Throws a DamagedFile if one cannot be used and the version must be intact. */
-  static async open(options: ServingOptions): Promise<ServingFiles> {
+  static async open(options: ServedVersion): Promise<ServingFiles> {
     const serving = new ServingFiles(options);
-    const { indexes, rows } = serving.parts;
     try {
-      for (const part of indexes)
-        if (part.of.today !== undefined || options.opensAhead || (await serving.lacks(part)))
-          await serving.indexOf(part);
+      for (const index of serving.indexes)
+        if (index.of.today !== undefined || options.opensAhead || !(await serving.isPresent(index)))
+          await serving.segmentOf(index);
       const files = listingFiles(options.manifest);
-      serving.rows = await serving.openPart(rows, async (paths) => RowStore.open(files, paths));
+      serving.rows = await serving.openPart(serving.rowFiles, async (paths) => RowStore.open(files, paths));
       serving.isOpen = true;
       return serving;
     } catch (thrown) {
@@ -82,28 +120,21 @@ export class ServingFiles {
 
   /** Opens what is not open yet, so that no request waits for it. Faults show when a request needs it. */
   async openRest(): Promise<void> {
-    for (const part of this.parts.indexes) if (!this.isClosed) await this.indexOf(part).catch(() => undefined);
+    for (const index of this.indexes) if (!this.isClosed) await this.segmentOf(index).catch(() => undefined);
     await this.rowsChecked;
-  }
-
-  /** Resolves when the row files have been hashed, even if one is damaged. */
-  get rowsChecked(): Promise<void> {
-    this.rowsHash ??= this.hashRows();
-    return this.rowsHash;
   }
 
   /** Whether the search index of the published day, and the row store, are read from the files of the lake. */
   get state(): { readonly index: boolean; readonly rows: boolean } {
-    const isRebuilt = (part: ServingPart): boolean => this.rebuilt.has(part);
     return {
-      index: this.parts.indexes.some((part) => part.of.today !== undefined && !isRebuilt(part)),
-      rows: !isRebuilt(this.parts.rows),
+      index: this.indexes.some(({ of, part }) => of.today !== undefined && !this.rebuilt.has(part)),
+      rows: !this.rebuilt.has(rowStorePart),
     };
   }
 
   /** The parts that are not read from the files of the lake, for operators. */
   get faults(): readonly string[] {
-    return this.options.hasServingFiles ? [...this.rebuilt].map(({ name }) => `${name} not in use`) : [];
+    return this.options.hasServingFiles ? [...this.rebuilt].map((part) => `${part} not in use`) : [];
   }
 
   /** Whether a file in use has turned out to be damaged, so that the version should be opened again. */
@@ -111,21 +142,34 @@ export class ServingFiles {
     return this.damaged.size > 0;
   }
 
-  /** Returns whether a listing of the index of today has a value; false without one. */
-  hasValue(attribute: CategoryName, value: string): boolean {
-    return (this.today?.dictionary.idsOf(attribute, value).length ?? 0) > 0;
+  /** The index of today; undefined without one. */
+  get segmentOfToday(): Segment | undefined {
+    return this.today;
   }
 
-  /** Returns the rows with keys in the concatenated files. */
-  rowsAt(files: readonly LakeFile[], keys: readonly RowKey[], day: string | undefined): Promise<readonly JsonRow[]> {
-    return this.readRows((store) => store.rowsAt(files, keys, day));
+  /** Runs a request on the indexes whose rows `isNeeded` accepts. Refuses with `data_unavailable` if one has to be built from a damaged file. */
+  async ask<T>(
+    isNeeded: (rows: IndexedRows) => boolean,
+    request: (segments: readonly Segment[]) => Promise<T>,
+  ): Promise<T> {
+    const needed = this.indexes.filter(({ of }) => isNeeded(of));
+    try {
+      return await request(await Promise.all(needed.map((index) => this.segmentOf(index))));
+    } catch (thrown) {
+      throw await this.noted(thrown, needed);
+    }
   }
 
-  /** Returns the listings with an id or a VIN. */
-  async lookUp(key: "id" | "vin", value: string): Promise<readonly StoredListing[]> {
-    await this.rowsChecked;
-    if (this.damaged.has(this.parts.rows)) throw damagedData();
-    return this.readRows((store) => store.find(key, value));
+  /** Reads from the row store. With `isLookUp`, damage could hide a row. */
+  async readRows<T>(read: (store: RowStore) => T, isLookUp = false): Promise<T> {
+    if (isLookUp) await this.rowsChecked;
+    if (isLookUp && this.damaged.has(rowStorePart)) throw damagedData();
+    try {
+      if (this.rows === undefined) throw new TypeError("Invalid use of a version that is not open.");
+      return read(this.rows);
+    } catch (thrown) {
+      throw await this.noted(thrown, this.rowFiles);
+    }
   }
 
   close(): void {
@@ -138,37 +182,26 @@ export class ServingFiles {
     rmSync(this.options.rebuiltFolder, { recursive: true, force: true });
   }
 
-  private readonly runOnIndexes: RunOnIndexes = async (parts, request) => {
-    try {
-      return await request(await Promise.all(parts.map((part) => this.indexOf(part))));
-    } catch (thrown) {
-      throw await this.noted(thrown, parts);
-    }
-  };
-
-  private async readRows<T>(read: (store: RowStore) => T): Promise<T> {
-    try {
-      if (this.rows === undefined) throw new TypeError("Invalid use of a version that is not open.");
-      return read(this.rows);
-    } catch (thrown) {
-      throw await this.noted(thrown, [this.parts.rows]);
-    }
+  /** Resolves when the row files have been hashed, even if one is damaged. */
+  private get rowsChecked(): Promise<void> {
+    this.rowsHash ??= this.noteDamage(this.rowFiles, "faultOf");
+    return this.rowsHash;
   }
 
   /** Returns an index; opens it on first use. */
-  private indexOf(part: IndexPart): Promise<Segment> {
-    return createOnce(this.indexes, part, async () => {
-      const index = await this.openPart(part, ([path = ""], name) => this.attach(path, name));
-      if (part.of.today !== undefined) this.today = index;
-      return index;
+  private segmentOf(index: NeededIndex): Promise<Segment> {
+    return createOnce(this.segments, index, async () => {
+      const segment = await this.openPart([index], ([path = ""], catalog) => this.attach(index.of, path, catalog));
+      if (index.of.today !== undefined) this.today = segment;
+      return segment;
     });
   }
 
-  private attach(path: string, catalog: string): Promise<Segment> {
-    const { database, engine, columns } = this.options;
+  private attach(rows: IndexedRows, path: string, catalog: string): Promise<Segment> {
+    const { database, engine, columns: cache } = this.options;
     return database.using(async (session) => {
       await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (READ_ONLY)`);
-      return Segment.open(session, { catalog, name: path }, engine, columns).catch(async (thrown: unknown) => {
+      return Segment.open(session, { catalog, rows, name: path, engine, cache }).catch(async (thrown: unknown) => {
         await session.run(sql`DETACH ${ident(catalog)}`);
         throw thrown;
       });
@@ -177,85 +210,69 @@ export class ServingFiles {
 
   /** Opens the files of a part; if one of them cannot be used, the rebuilt ones. `name` is new for each attempt. */
   private async openPart<T>(
-    part: ServingPart,
+    files: readonly NeededFile[],
     open: (paths: readonly string[], name: string) => Promise<T>,
   ): Promise<T> {
+    const [{ part } = { part: rowStorePart }] = files;
     try {
-      return await open(await this.listedPaths(part), part.name);
+      return await open(await Promise.all(files.map((file) => this.listedPath(file))), part);
     } catch (thrown) {
       if (!["damaged", "missing", "io error"].includes(classifyFault(thrown))) throw thrown;
       const { isIntact, hasServingFiles, onRebuild } = this.options;
       const fault = messageOf(thrown);
-      if (isIntact && !this.isOpen) throw new DamagedFile(`${part.name}: ${fault}`);
-      if (hasServingFiles) onRebuild(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
+      if (isIntact && hasServingFiles && !this.isOpen) throw new DamagedFile(`${part}: ${fault}`);
+      if (hasServingFiles) onRebuild(`${part}: not in use; run carquet index to build it again. ${fault}`);
       this.rebuilt.add(part);
-      return open(await this.rebuiltPaths(part), `${part.name}, rebuilt`);
+      return open(await this.rebuiltPaths(files), `${part}, rebuilt`);
     }
   }
 
-  /** Returns the paths of a part's files in the lake. Throws a DamagedFile if one is not listed, or damaged. */
-  private async listedPaths({ files }: ServingPart): Promise<readonly string[]> {
-    const { folder, opensAhead } = this.options;
-    return Promise.all(
-      files.map(async (file) => {
-        const check = file.needed.kind === "rows" && !opensAhead ? "size" : "content";
-        return join(folder, (await this.requireListed(file, check)).path);
-      }),
+  /** Returns the path of a file in the lake. Throws a DamagedFile if it is not listed, or damaged. By default, checks the content of what is opened ahead. */
+  private async listedPath(file: NeededFile, check?: "size" | "content"): Promise<string> {
+    const { folder, files, opensAhead } = this.options;
+    const listed = this.listed.get(contentKeyOf(file));
+    if (listed === undefined) throw new DamagedFile("The manifest lists no file of this release's format.");
+    const fault = await files.faultOf(listed, check ?? (file.kind === "rows" && !opensAhead ? "size" : "content"));
+    if (fault !== undefined) throw new DamagedFile(fault);
+    return join(folder, listed.path);
+  }
+
+  /** Returns whether a file is in the lake and has its size. */
+  private isPresent(file: NeededFile): Promise<boolean> {
+    return this.listedPath(file, "size").then(
+      () => true,
+      () => false,
     );
   }
 
-  /** Returns whether a file of a part is missing, or has another size. */
-  private async lacks({ files }: ServingPart): Promise<boolean> {
-    const checks = await Promise.allSettled(files.map((file) => this.requireListed(file, "size")));
-    return checks.some(({ status }) => status === "rejected");
-  }
-
-  private async requireListed({ listed }: PartFile, check: "size" | "content"): Promise<ServingFile> {
-    const isListed = listed !== undefined && this.options.hasServingFiles;
-    if (!isListed) throw new DamagedFile("The manifest lists no file of this release's format.");
-    const fault = await this.options.files.faultOf(listed, check);
-    if (fault !== undefined) throw new DamagedFile(fault);
-    return listed;
-  }
-
   /** Rebuilds the files of a part that cannot be used; all, if none is damaged. Refuses with `data_unavailable` if a Parquet file is damaged. */
-  private async rebuiltPaths({ files }: ServingPart): Promise<readonly string[]> {
+  private async rebuiltPaths(files: readonly NeededFile[]): Promise<readonly string[]> {
     const { manifest, folder, rebuild, rebuiltFolder: into, files: versionFiles } = this.options;
-    const intact = await Promise.all(files.map((file) => this.requireListed(file, "content").catch(() => undefined)));
-    const isKept = intact.includes(undefined);
-    const pathOf = (n: number): string | undefined => (isKept ? intact[n]?.path : undefined);
-    const needed = files.flatMap((file, n) => (pathOf(n) === undefined ? [file.needed] : []));
+    const intact = await Promise.all(files.map((file) => this.listedPath(file, "content").catch(() => undefined)));
+    const kept = intact.includes(undefined) ? intact : [];
+    const needed = files.filter((_, n) => kept[n] === undefined);
     await versionFiles.require(needed.flatMap(inputsOf));
     await mkdir(into, { recursive: true, mode: 0o700 });
     if (folders.size === 0) process.once("exit", removeFolders);
     folders.add(into);
     await rebuild({ lake: folder, manifest, files: needed, into });
-    return files.map((file, n) => {
-      const path = pathOf(n);
-      return path === undefined ? rebuiltPath(into, file.needed) : join(folder, path);
-    });
-  }
-
-  private async hashRows(): Promise<void> {
-    const { rows } = this.parts;
-    if (!this.rebuilt.has(rows)) await this.noteDamage(rows);
+    return files.map((file, n) => kept[n] ?? rebuiltPath(into, file));
   }
 
   /** Returns the error of a request: the refusal of one that met a damaged file, whose version is then damaged. */
-  private async noted(thrown: unknown, parts: readonly ServingPart[]): Promise<unknown> {
+  private async noted(thrown: unknown, files: readonly NeededFile[]): Promise<unknown> {
     if (classifyFault(thrown) !== "damaged") return thrown;
-    for (const part of parts.filter((one) => !this.rebuilt.has(one))) {
-      for (const { listed } of part.files) if (listed !== undefined) await this.options.files.disable(listed);
-      await this.noteDamage(part);
-    }
+    await this.noteDamage(files, "recheck");
     return damagedData();
   }
 
-  private async noteDamage(part: ServingPart): Promise<void> {
-    for (const { listed } of part.files) {
+  /** Notes which of some files in use are damaged. */
+  private async noteDamage(files: readonly NeededFile[], check: "faultOf" | "recheck"): Promise<void> {
+    for (const file of files) {
+      const listed = this.rebuilt.has(file.part) ? undefined : this.listed.get(contentKeyOf(file));
       // A file that cannot be read can be intact.
-      const fault = listed && (await this.options.files.faultOf(listed).catch(() => undefined));
-      if (fault !== undefined) this.damaged.add(part);
+      const fault = listed && (await this.options.files[check](listed).catch(() => undefined));
+      if (fault !== undefined) this.damaged.add(file.part);
     }
   }
 }

@@ -6,6 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createOnce } from "../../base/concurrency.ts";
 import { sha256Of } from "../../base/files.ts";
 import { sha256InThread } from "../../base/hash-thread.ts";
 import { fileFault, type ListedFile } from "../../lake/listed-file.ts";
@@ -70,13 +71,11 @@ export class VerifiedFiles {
 
   private hashOnce(file: ListedFile, identity: string | undefined): Promise<string | undefined> {
     const key = `${keyOf(file)} ${identity}`;
-    const running = this.hashing.get(key);
-    if (running !== undefined) return running;
-    const hash = this.contentFaultOf(file)
-      .then((fault) => this.record(file, identity, fault))
-      .finally(() => this.hashing.delete(key));
-    this.hashing.set(key, hash);
-    return hash;
+    return createOnce(this.hashing, key, async () => {
+      const fault = this.record(file, identity, await this.contentFaultOf(file));
+      this.hashing.delete(key);
+      return fault;
+    });
   }
 
   private contentFaultOf(file: ListedFile): Promise<string | undefined> {

@@ -9,10 +9,9 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../../db/duckd
 import { fileLiteral, ident, literal, sql } from "../../db/sql.ts";
 import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
-import { attachNewIndex, withDimensionTables } from "../index/index-file.ts";
+import { attachNewIndex, withDimensionTables } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { listingTableOf } from "../listing-files.ts";
-import { differingRows } from "../rows/verify-row-file.ts";
+import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-file.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
 
 /**
@@ -45,25 +44,24 @@ async function faultOf(
   if (format !== expected) return `format ${format}: expected ${expected}; run carquet index`;
   const needed = neededFiles(manifest).find((one) => one.kind === kind && one.source === source);
   if (needed === undefined) return undefined;
-  if (needed.kind === "index") return indexFault(lake, manifest.tables, { rows: needed.of, path }, options);
+  if (needed.kind === "index")
+    return indexFault(join(lake, path), needed.of, manifest.tables, { ...options, folder: resolve(lake) });
   const { of } = needed;
-  const rowSource = { ...of, table: listingTableOf(of), folder: resolve(lake) };
-  const rows = await differingRows(rowSource, join(lake, path), options);
+  const rows = await differingRows({ ...of, folder: resolve(lake) }, join(lake, path), options);
   return rows === 0 ? undefined : `${rows} of ${of.file.rows} rows differ from ${of.file.path}`;
 }
 
 /** Compares every table of an index with that of a rebuilt index. */
 async function indexFault(
-  lake: string,
+  path: string,
+  rows: IndexedRows,
   tables: TableFiles,
-  { rows, path }: { readonly rows: IndexedRows; readonly path: string },
-  options: DatabaseOptions,
+  { folder, ...options }: DatabaseOptions & { readonly folder: string },
 ): Promise<string | undefined> {
-  const folder = resolve(lake);
   const database = await DuckDatabase.open(options);
   try {
     return await database.using(async (session) => {
-      await session.run(sql`ATTACH ${fileLiteral(join(folder, path))} AS stored (READ_ONLY)`);
+      await session.run(sql`ATTACH ${fileLiteral(path)} AS stored (READ_ONLY)`);
       return withDimensionTables(session, { tables, folder }, () =>
         attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
       );
@@ -95,4 +93,56 @@ async function contentOf(session: Session, catalog: string, table: string): Prom
     sql`SELECT concat_ws(' ', count(*), sum(hash(of)::HUGEINT)) AS content FROM ${ident(catalog, table)} AS of`,
   );
   return textIn(row, "content");
+}
+
+/** Every n-th row is also looked up by id and VIN, which takes as long as reading it. */
+const lookUpEvery = 100;
+
+/** Returns the number of rows that differ from the source. Throws if the row file does not open. */
+async function differingRows(source: RowSource, path: string, options: DatabaseOptions): Promise<number> {
+  const database = await DuckDatabase.open(options);
+  try {
+    const file = new RowFile(path, source.file.rows);
+    try {
+      return await database.using(async (session) => {
+        let differing = 0;
+        for await (const batch of batchesOf(session, source))
+          differing += batch.filter(differsFrom(file, batch)).length;
+        return differing;
+      });
+    } finally {
+      file.close();
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns a function that returns whether a row of a batch differs from the file. The rows are read together, one by one only if one of them is damaged. */
+function differsFrom(file: RowFile, batch: readonly TextRow[]): (row: TextRow, index: number) => boolean {
+  const read = attempt(() => file.rowsAt(batch.map(({ position }) => position)));
+  return (row, index) => {
+    const [found] =
+      read === undefined ? (attempt(() => file.rowsAt([row.position])) ?? []) : read.slice(index, index + 1);
+    return found === undefined || textOf(found) !== expectedOf(row) || !isFound(file, row);
+  };
+}
+
+const expectedOf = ({ id, vin, text }: TextRow): string => `"${id}"\n"${vin}"\n${text}`;
+const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, validFrom, validTo].join("\n");
+
+/** Returns whether some of the rows are found by their id and VIN. */
+function isFound(file: RowFile, row: TextRow): boolean {
+  if (row.position % lookUpEvery !== 0) return true;
+  const matches = (found: UnpackedRow): boolean => textOf(found) === expectedOf(row);
+  return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, [row[key]]))?.some(matches) === true);
+}
+
+/** Returns what a read returns; undefined if it throws. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }

@@ -5,8 +5,11 @@
  * dealer, set of features, ...) from which all categories are counted. Ids are distinct across columns; 0 means unknown. Texts that are not counted
  * have hashes instead of ids. The rows are in the order that breaks the ties of every sort: that of their `position`, from 0.
  */
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { priceDrops } from "../../lake/derived-relations.ts";
+import { createHash } from "node:crypto";
+import { engineVersion, type Session } from "../../db/duckdb.ts";
+import { fileLiteral, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { priceDrops, rowsOfFiles } from "../../lake/derived-relations.ts";
+import type { TableFiles } from "../../lake/manifest.ts";
 import { keywordBits, tokenKinds } from "../../lake/tables.ts";
 import {
   attributeOf,
@@ -33,7 +36,7 @@ export const firstValueId = 1;
  * Options of an index's catalog. The newest storage version dictionary-encodes short strings. A scan skips row groups that its filters exclude:
  * small ones leave more to skip, and cost nothing from 32,768 rows on.
  */
-export const storageOptions = sql`STORAGE_VERSION 'latest', ROW_GROUP_SIZE 32768`;
+const storageOptions = sql`STORAGE_VERSION 'latest', ROW_GROUP_SIZE 32768`;
 
 const attributesIn = (home: string): readonly CategoryName[] =>
   categoryNames.filter((attribute) => attributeOf(attribute).home === home);
@@ -60,7 +63,7 @@ export interface IndexInput {
 }
 
 /** Returns the statements that create all tables. */
-export function buildStatements(catalog: string, { listings, market }: IndexInput): readonly Sql[] {
+function buildStatements(catalog: string, { listings, market }: IndexInput): readonly Sql[] {
   return [
     ...(market === undefined ? [] : marketStatements(catalog, market)),
     ...collectStatements(listings),
@@ -261,3 +264,64 @@ export const countedColumns: readonly string[] = ["build", "dealer", ...listingC
 const dropsStatement = (catalog: string): Sql =>
   sql`CREATE TABLE ${ident(catalog, "price_drops")} AS
     SELECT position, unnest(drops) AS dropped_on FROM indexed WHERE len(drops) > 0 ORDER BY position`;
+
+const indexedDimensions = ["builds", "dealers", "tokens"] as const;
+
+/** Calls `work` while the dimensions exist as temporary tables. File paths are relative to `folder`. */
+export async function withDimensionTables<T>(
+  session: Session,
+  { tables, folder }: { readonly tables: TableFiles; readonly folder: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    for (const table of indexedDimensions)
+      await session.createTempTable(table, rowsOfFiles(table, tables[table], folder));
+    return await work();
+  } finally {
+    await session.drop(...indexedDimensions);
+  }
+}
+
+/** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
+export async function buildIndexFile(session: Session, rows: IndexInput, path: string): Promise<void> {
+  await attachNewIndex(session, rows, { catalog: "new_index", path }, () => session.run(sql`DETACH new_index`));
+}
+
+/**
+ * Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet, and returns what `use` makes of it. Detaches the index if it
+ * cannot be built or used. Needs the tables of dimensions.
+ */
+export async function attachNewIndex<T>(
+  session: Session,
+  rows: IndexInput,
+  { catalog, path }: { readonly catalog: string; readonly path?: string },
+  use: () => Promise<T>,
+): Promise<T> {
+  await session.run(
+    path === undefined
+      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageOptions}, COMPRESS)`
+      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageOptions})`,
+  );
+  try {
+    for (const statement of buildStatements(catalog, rows)) await session.run(statement);
+    return await use();
+  } catch (thrown) {
+    // A detach that failed, because the disk is full, has detached it. The first error says why.
+    await session.run(sql`DETACH ${ident(catalog)}`).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** Format of the index file: a hash of the engine's version, of the options and of all statements, so that any change invalidates existing files. */
+export const searchIndexFormat: string = createHash("sha256")
+  .update(
+    [
+      engineVersion,
+      storageOptions.texts.join(),
+      ...buildStatements("", { listings: sql``, market: { valuations: sql``, effects: sql`` } }).map(
+        ({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`,
+      ),
+    ].join("\n"),
+  )
+  .digest("hex")
+  .slice(0, 8);

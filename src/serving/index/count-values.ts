@@ -12,7 +12,7 @@ import { attributeOf, type CountedName, type NumberName } from "../../listing/sc
 import type { CountRequest, CountResult, CountSort, Summaries, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
 import { countedColumns, listingCategories, unknownId } from "./build.ts";
-import { blockRows, blocksOf } from "./columns.ts";
+import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
 import type { Dictionary, ValueCounts } from "./dictionary.ts";
 import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
@@ -29,7 +29,7 @@ interface SegmentCounts {
 export const countMatches = async (parts: readonly SegmentRows[], filters: readonly Filter[]): Promise<number> =>
   totalOf(await matchesIn(parts, filters));
 
-/** Returns `ListingSource.countValues`. */
+/** Returns `Listings.countValues`. */
 export async function countValues(
   parts: readonly SegmentRows[],
   engine: Engine,
@@ -94,37 +94,30 @@ async function countCategories(
   attributes: readonly CountedName[],
   isWhole: boolean,
 ): Promise<SegmentCounts> {
-  const { columns, dictionary } = matched.rows.segment;
+  const { segment, tests } = matched.rows;
+  const { dictionary } = segment;
   const count = async (counted: Iterable<string>): Promise<ValueCounts> => {
     const counts = dictionary.zeros();
-    for (const column of counted) dictionary.addCounts(counts, column, await countIds(matched, column));
+    for (const column of counted) await dictionary.addCounts(counts, column, await countIds(matched, column));
     return counts;
   };
   if (!isWhole) return { dictionary, counts: await count(new Set(attributes.map(columnOf))) };
-  const name = `counts ${JSON.stringify(matched.rows.tests)}`;
-  return { dictionary, counts: await columns.keep(name, dictionary.zeros().byteLength, () => count(countedColumns)) };
+  const name = `counts ${JSON.stringify(tests)}`;
+  return { dictionary, counts: await segment.keep(name, dictionary.zeros().length, () => count(countedColumns)) };
 }
-
-const none = new Int32Array();
 
 /** Counts the ids of a column at some positions, from the first id on. */
 async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
-  const { first, end } = rows.segment.rangeOf(column);
-  const ids = await arrayOf(rows, column);
+  const { first, end } = rows.segment.dictionary.columnRange(column);
+  const ids = await rows.segment.array(columnName(column, rows));
   const counts = new Int32Array(end - first);
-  await forEachInTurns(blocksOf(positions.length), (from) => {
-    const until = Math.min(positions.length, from + blockRows);
+  await inBlocks(positions.length, (from, until) => {
     for (let at = from; at < until; at += 1) {
       const id = ids[positions[at] as number] as number;
       if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
     }
   });
   return counts;
-}
-
-async function arrayOf(rows: SegmentRows, column: string): Promise<Int32Array> {
-  const name = columnName(column, rows);
-  return (await rows.segment.columns.load([name])).get(name)?.[0] ?? none;
 }
 
 /** Returns the ranges of the numbers that have statistics. */
@@ -140,9 +133,8 @@ async function countRanges(matched: readonly Matched[], ranges: Ranges) {
   const max = last - first + 2;
   const counts: number[] = Array(max + 1).fill(0);
   for (const { rows, positions } of matched) {
-    const numbers = await arrayOf(rows, attribute);
-    await forEachInTurns(blocksOf(positions.length), (from) => {
-      const until = Math.min(positions.length, from + blockRows);
+    const numbers = await rows.segment.array(columnName(attribute, rows));
+    await inBlocks(positions.length, (from, until) => {
       for (let at = from; at < until; at += 1) {
         const number = numbers[positions[at] as number] as number;
         if (number === unknownNumber) continue;
@@ -169,8 +161,12 @@ export function chooseValues(
       .slice(0, limit);
   }
   const counted = countedIn(only, attribute);
-  counted.sort((one, other) => direction * (one.count - other.count) || one.id - other.id);
-  return valuesIn(only, counted.slice(0, limit));
+  // Sorting thousands of values takes longer than to find the last count that is shown.
+  const ranks = Int32Array.from(counted, ({ count }) => direction * count).sort();
+  const last = ranks[limit - 1] ?? Number.POSITIVE_INFINITY;
+  const shown = counted.filter(({ count }) => direction * count <= last);
+  shown.sort((one, other) => direction * (one.count - other.count) || one.id - other.id);
+  return valuesIn(only, shown.slice(0, limit));
 }
 
 interface IdCount {
@@ -181,15 +177,19 @@ interface IdCount {
 const valuesIn = ({ dictionary }: SegmentCounts, counted: readonly IdCount[]): readonly ValueCount[] =>
   counted.map(({ id, count }) => ({ value: dictionary.valueOf(id), count }));
 
-/** Returns the ids of an attribute's values that occur, in order. */
+/** Returns the ids of an attribute's values that occur, in order. Of those that differ in case only, the first one that occurs stands for all. */
 function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): IdCount[] {
   const { first, end } = dictionary.rangeOf(attribute);
-  const merged = mergeSpellings(dictionary, attribute, counts);
-  const found: IdCount[] = [];
-  for (let id = first; id < end; id += 1) {
-    const count = merged[id] ?? 0;
-    if (count > 0) found.push({ id, count });
+  const merged = counts.slice(first, end);
+  for (const group of dictionary.sameValues(attribute)) {
+    const shown = group.find((id) => (counts[id] ?? 0) > 0);
+    const sum = group.reduce((total, id) => total + (counts[id] ?? 0), 0);
+    for (const id of group) merged[id - first] = id === shown ? sum : 0;
   }
+  const found: IdCount[] = [];
+  merged.forEach((count, n) => {
+    if (count > 0) found.push({ id: first + n, count });
+  });
   return found;
 }
 
@@ -203,17 +203,4 @@ function addCounts(counted: readonly ValueCount[]): ValueCount[] {
     sums.set(key, { value: first, count: known.count + count });
   }
   return [...sums.values()];
-}
-
-/** Merges the counts of values that differ in case only, under the first spelling that occurs. */
-function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
-  const groups = dictionary.sameValues(attribute);
-  if (groups.length === 0) return counts;
-  const merged = counts.slice();
-  for (const group of groups) {
-    const [shown] = group.filter((id) => (counts[id] ?? 0) > 0);
-    for (const id of group) merged[id] = 0;
-    if (shown !== undefined) merged[shown] = group.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
-  }
-  return merged;
 }

@@ -4,19 +4,14 @@
  * A composite id (build, dealer, set of features) stands for several values: its expansion. Values that differ in case only match the
  * same request and are counted as one.
  */
-import { textIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, sql } from "../../db/sql.ts";
+import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 import { type CategoryName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
-
-/** The consecutive ids of an attribute's values, or of a kind of composite ids. */
-export interface IdRange {
-  readonly first: number;
-  /** Exclusive. */
-  readonly end: number;
-}
+import { groupById, type IdRange, inBlocks, joinedColumns, none } from "./columns.ts";
 
 /** The values of composite ids in a column: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
 interface Expansion extends IdRange {
@@ -101,10 +96,21 @@ export class Dictionary {
   }
 
   /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
-  addCounts(counts: ValueCounts, column: string, added: Int32Array): void {
+  async addCounts(counts: ValueCounts, column: string, added: Int32Array): Promise<void> {
     const expansion = this.tables.expansions.get(column);
-    if (expansion === undefined) counts.set(added, this.rangeOf(column).first);
-    else expand(counts, added, expansion);
+    if (expansion === undefined) return counts.set(added, this.rangeOf(column).first);
+    const { starts, values } = expansion;
+    await inBlocks(added.length, (from, end) => {
+      for (let n = from; n < end; n += 1) {
+        const times = added[n] as number;
+        if (times === 0) continue;
+        const until = starts[n + 1] as number;
+        for (let at = starts[n] as number; at < until; at += 1) {
+          const value = values[at] as number;
+          counts[value] = (counts[value] as number) + times;
+        }
+      }
+    });
   }
 }
 
@@ -118,19 +124,6 @@ export function spelledAlike(values: readonly string[], first: number): readonly
     else group.push(first + index);
   }
   return [...groups.values()].filter((group) => group.length > 1);
-}
-
-/** Adds the counts of composite ids to those of their values. */
-function expand(counts: ValueCounts, composite: Int32Array, { starts, values }: Expansion): void {
-  for (let n = 0; n < composite.length; n += 1) {
-    const times = composite[n] as number;
-    if (times === 0) continue;
-    const until = starts[n + 1] as number;
-    for (let at = starts[n] as number; at < until; at += 1) {
-      const value = values[at] as number;
-      counts[value] = (counts[value] as number) + times;
-    }
-  }
 }
 
 function add(groups: Map<string, Map<string, number[]>>, attribute: string, key: string, id: number): void {
@@ -148,49 +141,107 @@ async function readComposite(
   of: "build" | "dealer",
   categories: readonly CategoryName[],
 ): Promise<Expansion> {
-  const columns = [of, ...categories].map((column) => ident(column));
-  const parts = await session.vectors(
-    sql`SELECT ${join(columns)} FROM ${ident(catalog, `${of}s`)} ORDER BY ${ident(of)}`,
-  );
-  const count = parts.reduce((sum, [ids]) => sum + (ids?.length ?? 0), 0);
-  const first = parts[0]?.[0]?.[0] ?? 0;
-  const values = new Int32Array(count * categories.length);
-  let row = 0;
-  for (const [ids, ...columnsOfPart] of parts) {
-    for (const [column, vector] of columnsOfPart.entries())
-      for (let index = 0; index < vector.length; index += 1)
-        values[(row + index) * categories.length + column] = vector[index] ?? 0;
-    row += ids?.length ?? 0;
-  }
-  return {
-    first,
-    end: first + count,
-    starts: Int32Array.from({ length: count + 1 }, (_, n) => n * categories.length),
-    values,
-  };
+  const selected = join([of, ...categories].map((column) => ident(column)));
+  const query = sql`SELECT ${selected} FROM ${ident(catalog, `${of}s`)} ORDER BY ${ident(of)}`;
+  const [ids = none, ...columns] = await joinedColumns(await session.vectors(query));
+  const width = categories.length;
+  const values = new Int32Array(ids.length * width);
+  for (const [index, column] of columns.entries())
+    for (let row = 0; row < column.length; row += 1) values[row * width + index] = column[row] as number;
+  const starts = Int32Array.from({ length: ids.length + 1 }, (_, n) => n * width);
+  const first = ids[0] ?? 0;
+  return { first, end: first + ids.length, starts, values };
 }
 
-/** Reads the expansions of sets. The table is ordered by token; a counting sort regroups it by set. */
+/** Reads the expansions of sets. */
 async function readSets(session: Session, catalog: string, list: ListName): Promise<Expansion> {
   const table = setsOf(catalog, list);
   const [bounds] = await session.vectors(
     sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`,
   );
-  const first = bounds?.[0]?.[0] ?? 0;
-  const end = (bounds?.[1]?.[0] ?? -1) + 1;
-  const parts = await session.vectors(sql`SELECT token, "set" FROM ${table}`);
-  const starts = new Int32Array(end - first + 1);
-  for (const [, sets] of parts)
-    for (const set of sets ?? []) starts[set - first + 1] = (starts[set - first + 1] ?? 0) + 1;
-  for (let set = 1; set < starts.length; set += 1) starts[set] = (starts[set] ?? 0) + (starts[set - 1] ?? 0);
-  const values = new Int32Array(starts.at(-1) ?? 0);
-  const next = starts.slice();
-  for (const [tokens, sets] of parts) {
-    for (let index = 0; index < (sets?.length ?? 0); index += 1) {
-      const at = next[(sets?.[index] ?? 0) - first] ?? 0;
-      values[at] = tokens?.[index] ?? 0;
-      next[(sets?.[index] ?? 0) - first] = at + 1;
-    }
+  const range = { first: bounds?.[0]?.[0] ?? 0, end: (bounds?.[1]?.[0] ?? -1) + 1 };
+  const [tokens, sets = none] = await joinedColumns(await session.vectors(sql`SELECT token, "set" FROM ${table}`));
+  const [starts = none, values = none] = await groupById(sets, range, tokens);
+  return { ...range, starts, values };
+}
+
+/** Distance of a dealer without coordinates, in thousandths of a mile: greater than any on the globe. */
+const unknownDistance = 2 ** 25;
+
+/** Dealers of a search index, in memory: those with an id, within a radius or inside a box, and their distances. */
+export class Dealers {
+  private constructor(
+    /** The first dealer; dealers are consecutive. */
+    private readonly first: number,
+    /** The id of the value of attribute `dealer_id`, and the coordinates, NaN without any, of each dealer. */
+    private readonly columns: {
+      readonly ids: Int32Array;
+      readonly latitudes: Float64Array;
+      readonly longitudes: Float64Array;
+    },
+  ) {}
+
+  /** Reads the dealers of an attached index, and their coordinates from the table `dealers`. */
+  static async read(session: Session, catalog: string): Promise<Dealers> {
+    const rows = await session.rows(sql`
+      SELECT of.dealer, of.dealer_id, latitude, longitude
+      FROM   ${ident(catalog, "dealers")} AS of JOIN dealers USING (dealer_key) ORDER BY of.dealer`);
+    const degrees = (name: string): Float64Array =>
+      Float64Array.from(rows, ({ [name]: value }) => (typeof value === "number" ? value : Number.NaN));
+    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), {
+      ids: Int32Array.from(rows, (row) => integerIn(row, "dealer_id")),
+      latitudes: degrees("latitude"),
+      longitudes: degrees("longitude"),
+    });
   }
-  return { first, end, starts, values };
+
+  /** Returns the dealers whose value of `dealer_id` has one of some ids. */
+  withIds(ids: readonly number[]): readonly number[] {
+    const wanted = new Set(ids);
+    return this.where((index) => wanted.has(this.columns.ids[index] ?? 0));
+  }
+
+  within(origin: Point, miles: number): readonly number[] {
+    const { latitudes } = this.columns;
+    const degrees = degreesOf(miles);
+    return this.where(
+      (index) =>
+        Math.abs((latitudes[index] ?? 0) - origin.latitude) <= degrees &&
+        milesBetween(origin, this.pointAt(index)) <= miles,
+    );
+  }
+
+  inside(box: Box): readonly number[] {
+    return this.where((index) => isInside(this.pointAt(index), box));
+  }
+
+  get all(): readonly number[] {
+    return this.where(() => true);
+  }
+
+  /** Returns a function from a dealer to its distance from a point, in thousandths of a mile. */
+  distancesFrom(origin: Point): (dealer: number) => number {
+    const known = new Int32Array(this.columns.ids.length).fill(-1);
+    return (dealer) => {
+      const index = dealer - this.first;
+      const found = known[index] ?? unknownDistance;
+      if (found >= 0) return found;
+      const miles = milesBetween(origin, this.pointAt(index));
+      const distance = Number.isNaN(miles) ? unknownDistance : Math.round(1000 * miles);
+      known[index] = distance;
+      return distance;
+    };
+  }
+
+  private pointAt(index: number): Point {
+    const { latitudes, longitudes } = this.columns;
+    return { latitude: latitudes[index] ?? Number.NaN, longitude: longitudes[index] ?? Number.NaN };
+  }
+
+  private where(passes: (index: number) => boolean): readonly number[] {
+    const found: number[] = [];
+    const { length } = this.columns.ids;
+    for (let index = 0; index < length; index += 1) if (passes(index)) found.push(this.first + index);
+    return found;
+  }
 }

@@ -5,7 +5,7 @@
  */
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
-import { type Candidates, type Chosen, type CompareTies, choosePage, type FillKeys } from "./page.ts";
+import { blockRows, inBlocks, none } from "./columns.ts";
 import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
@@ -14,60 +14,58 @@ import { unknownNumber } from "./tests.ts";
 const keptRows = 2500;
 
 /** The matches in a segment, and what names their rows. */
-interface PageCandidates extends Candidates {
-  readonly keyOf: (position: number) => RowKey;
+interface NamedMatches extends OrderedMatches {
+  readonly nameOf: (position: number) => RowKey;
 }
 
-/** Returns `ListingSource.findPage`. */
+/** Returns `Listings.findPage`. */
 export async function findPageIn(
   parts: readonly SegmentRows[],
   { filters, order, limit, offset }: PageRequest,
 ): Promise<PageResult> {
   const matched = await matchesIn(parts, filters);
   const total = totalOf(matched);
-  const [only, ...others] = matched;
-  if (offset >= total || only === undefined) return { total, keys: [] };
-  const candidates = await Promise.all(matched.map((part) => candidatesOf(part, order, others.length === 0)));
-  const isKept = filters.length === 0 && order.by === "sort" && offset + limit <= keptRows;
-  const page =
-    isKept && others.length === 0
-      ? (await firstOf(candidates, only.rows, order.sort)).slice(offset, offset + limit)
-      : await choosePage(candidates, offset, limit, compareIds);
-  return { total, keys: page.map(({ of, position }) => of.keyOf(position)) };
+  if (offset >= total) return { total, keys: [] };
+  const until = offset + limit;
+  const isKept = filters.length === 0 && order.by === "sort" && until <= keptRows;
+  const candidates = isKept ? await Promise.all(matched.map((part) => firstIn(part, order))) : matched;
+  const [only, ...others] = await Promise.all(candidates.map((part) => inOrder(part, order, matched.length === 1)));
+  if (only === undefined) return { total, keys: [] };
+  if (isKept && others.length === 0)
+    return { total, keys: Array.from(only.positions.subarray(offset, until), only.nameOf) };
+  const page = await choosePage([only, ...others], offset, until, byName);
+  return { total, keys: page.map(({ of, position }) => of.nameOf(position)) };
 }
 
-/** Returns the first rows of a whole inventory, whose positions are kept. */
-async function firstOf(
-  candidates: readonly PageCandidates[],
-  { segment, tests }: SegmentRows,
-  sort: BySort["sort"],
-): Promise<readonly Chosen<PageCandidates>[]> {
-  const name = `first ${sort} ${JSON.stringify(tests)}`;
-  const first = await segment.columns.keep(name, keptRows * Int32Array.BYTES_PER_ELEMENT, async () =>
-    Int32Array.from(await choosePage(candidates, 0, keptRows, compareIds), ({ position }) => position),
-  );
-  return candidates.flatMap((of) => Array.from(first, (position) => ({ of, position })));
+/** Returns the first rows of a whole inventory in a segment, in order. They are kept. */
+async function firstIn({ rows, positions }: Matched, order: BySort): Promise<Matched> {
+  const { segment, tests } = rows;
+  const first = await segment.keep(`first ${order.sort} ${JSON.stringify(tests)}`, keptRows, async () => {
+    const all = { positions, fill: await keysOf(rows, order), rankOf: (position: number) => position };
+    return Int32Array.from(await choosePage([all], 0, keptRows), ({ position }) => position);
+  });
+  return { rows, positions: first };
 }
-/** Returns the candidates for a page. Rows of several segments are named by their ids, and ranked by those of their builds. */
-async function candidatesOf({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<PageCandidates> {
-  const { segment, isPositioned } = rows;
-  const isNumbered = isOnly && isPositioned === true;
-  const names = [isNumbered ? "column row" : "column listing_id", ...(isOnly ? [] : ["column build"])];
+
+/** Rows of one segment are ranked by their positions, and rows of several by their builds, and named by their ids. */
+async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<NamedMatches> {
+  const { segment } = rows;
   const fill = await keysOf(rows, order);
-  const loaded = await segment.columns.load(names);
-  const [keys = none, builds = none] = names.map((name) => loaded.get(name)?.[0] ?? none);
-  const { first } = segment.rangeOf("build");
-  const buildRankOf = (position: number): number => segment.buildRanks[(builds[position] as number) - first] as number;
-  return {
-    positions,
-    fill,
-    rankOf: isOnly ? (position) => position : buildRankOf,
-    keyOf: (position) => (isNumbered ? (keys[position] as number) : idAt(keys, position)),
-  };
+  if (isOnly && rows.isPositioned === true) {
+    const numbers = await segment.array("column row");
+    return { positions, fill, rankOf: (position) => position, nameOf: (position) => numbers[position] as number };
+  }
+  const ids = await segment.array("column listing_id");
+  const nameOf = (position: number): string => idAt(ids, position);
+  if (isOnly) return { positions, fill, rankOf: (position) => position, nameOf };
+  const builds = await segment.array("column build");
+  const { first } = segment.dictionary.columnRange("build");
+  const rankOf = (position: number): number => segment.buildRanks[(builds[position] as number) - first] as number;
+  return { positions, fill, rankOf, nameOf };
 }
 
-const compareIds: CompareTies<PageCandidates> = (one, other) =>
-  one.of.keyOf(one.position) < other.of.keyOf(other.position) ? -1 : 1;
+const byName = (one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number =>
+  one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
 
 /** Returns the id of a row, 32 hexadecimal digits: see `Session.vectors`. */
 function idAt(ids: Int32Array, position: number): string {
@@ -75,8 +73,6 @@ function idAt(ids: Int32Array, position: number): string {
     (((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0)) >>> 0).toString(16).padStart(8, "0");
   return word(3) + word(2) + word(1) + word(0);
 }
-
-const none = new Int32Array();
 
 /** Returns the function that fills the sort keys of positions. */
 const keysOf = (rows: SegmentRows, order: PageOrder): Promise<FillKeys> =>
@@ -86,7 +82,7 @@ type ByDistance = Extract<PageOrder, { by: "distance" }>;
 type BySort = Extract<PageOrder, { by: "sort" }>;
 
 async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin"]): Promise<FillKeys> {
-  const [dealers = none] = (await segment.columns.load(["column dealer"])).get("column dealer") ?? [];
+  const dealers = await segment.array("column dealer");
   const distanceOf = segment.dealers.distancesFrom(origin);
   return (keys, positions) => {
     for (let at = 0; at < positions.length; at += 1) keys[at] = distanceOf(dealers[positions[at] as number] as number);
@@ -99,7 +95,7 @@ async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillK
   const names = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])].map((column) =>
     columnName(column, rows),
   );
-  const loaded = await rows.segment.columns.load(names);
+  const loaded = await rows.segment.load(names);
   const [values = none, p = none, q = none, ratings = none] = names.map((name) => loaded.get(name)?.[0] ?? none);
   const sign = isDescending ? -1 : 1;
   const unit = shareUnit(within);
@@ -121,4 +117,119 @@ async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillK
       }
     }
   };
+}
+
+/** Fills `keys` with the sort keys of positions: numbers in ascending order, infinite where they are unknown. */
+export type FillKeys = (keys: Float64Array, positions: Int32Array) => void;
+
+/** The matches in a segment, and what orders them. */
+export interface OrderedMatches {
+  readonly positions: Int32Array;
+  readonly fill: FillKeys;
+  /** Returns the rank of a row among those with the same sort key. */
+  readonly rankOf: (position: number) => number;
+}
+
+interface Rank {
+  readonly sortKey: number;
+  readonly rank: number;
+}
+
+interface Chosen<T> extends Rank {
+  readonly of: T;
+  readonly position: number;
+}
+
+/** The difference of two infinite keys is no number. */
+const compareRanks = (one: Rank, other: Rank): number =>
+  (one.sortKey === other.sortKey ? 0 : one.sortKey - other.sortKey) || one.rank - other.rank;
+
+const start: Rank = { sortKey: Number.NEGATIVE_INFINITY, rank: Number.NEGATIVE_INFINITY };
+const end: Rank = { sortKey: Number.POSITIVE_INFINITY, rank: Number.POSITIVE_INFINITY };
+
+/** The fewest matches in the sample that estimates between which ones a page lies; of many matches, it has one in `sampledRows`. */
+const sampleSize = 1024;
+const sampledRows = 256;
+
+/** The keys of a block, between two turns of the event loop. */
+const scratch = new Float64Array(blockRows);
+
+/**
+ * Returns the matches from one index until another in the order of their sort keys, then of their ranks. Scans the keys once in almost every case, and
+ * sorts only those between two of a sample: half the time of finding these bounds in a first scan.
+ */
+export async function choosePage<T extends OrderedMatches>(
+  parts: readonly T[],
+  from: number,
+  until: number,
+  compareTies: (one: Chosen<T>, other: Chosen<T>) => number = () => 0,
+): Promise<readonly Chosen<T>[]> {
+  const total = parts.reduce((sum, { positions }) => sum + positions.length, 0);
+  if (from >= total) return [];
+  const [size, rankAt] = sampleOf(parts, total);
+  const indexOf = (count: number): number => (Math.min(total, count) / total) * size;
+  // Three standard deviations of an index in the sample, at first.
+  for (let deviations = 3; ; deviations *= 4) {
+    const marginAt = (index: number): number => Math.ceil(deviations * (1 + Math.sqrt(index)));
+    const first = indexOf(from);
+    const last = indexOf(until);
+    const low = rankAt(Math.floor(first) - marginAt(first)) ?? start;
+    const high = rankAt(Math.ceil(last) + marginAt(last)) ?? end;
+    const { before, found } = await collect(parts, low, high);
+    if (before <= from && before + found.length >= Math.min(total, until))
+      return found
+        .sort((one, other) => compareRanks(one, other) || compareTies(one, other))
+        .slice(from - before, until - before);
+  }
+}
+
+/** Samples matches at equal distances. Returns their number, and a function that returns one of them by its index in their order. */
+function sampleOf(
+  parts: readonly OrderedMatches[],
+  total: number,
+): readonly [size: number, at: (index: number) => Rank | undefined] {
+  const step = Math.ceil(total / Math.max(sampleSize, total / sampledRows));
+  const samples = parts.map(({ positions, fill, rankOf }) => {
+    const size = Math.ceil(positions.length / step);
+    const chosen = Int32Array.from({ length: size }, (_, n) => positions[n * step] as number);
+    const keys = new Float64Array(size);
+    fill(keys, chosen);
+    return {
+      keys,
+      ranksOf: (key: number) =>
+        Array.from(
+          chosen.filter((_, n) => keys[n] === key),
+          rankOf,
+        ),
+    };
+  });
+  const sorted = Float64Array.from(samples.flatMap(({ keys }) => [...keys])).sort();
+  const at = (index: number): Rank | undefined => {
+    const sortKey = sorted[index];
+    if (sortKey === undefined) return undefined;
+    const ranks = Float64Array.from(samples.flatMap(({ ranksOf }) => ranksOf(sortKey))).sort();
+    return { sortKey, rank: ranks[index - sorted.indexOf(sortKey)] as number };
+  };
+  return [sorted.length, at];
+}
+
+/** Returns the number of matches before one, and those from there to another. */
+async function collect<T extends OrderedMatches>(parts: readonly T[], low: Rank, high: Rank) {
+  let before = 0;
+  const found: Chosen<T>[] = [];
+  for (const of of parts)
+    await inBlocks(of.positions.length, (from, until) => {
+      const block = of.positions.subarray(from, until);
+      of.fill(scratch, block);
+      for (let at = 0; at < block.length; at += 1) {
+        const sortKey = scratch[at] as number;
+        if (sortKey < low.sortKey) before += 1;
+        if (sortKey < low.sortKey || sortKey > high.sortKey) continue;
+        const position = block[at] as number;
+        const rank = of.rankOf(position);
+        if (sortKey === low.sortKey && rank < low.rank) before += 1;
+        else if (sortKey < high.sortKey || rank <= high.rank) found.push({ sortKey, rank, of, position });
+      }
+    });
+  return { before, found };
 }

@@ -17,7 +17,7 @@ import { countMatches } from "./count-values.ts";
 import type { SegmentRows } from "./segment.ts";
 import { groupOf, type ValueNumbers, valueNumbers } from "./value-numbers.ts";
 
-/** Returns `ListingSource.measureGroups`, given the sold listings if `supplyDay` is set. */
+/** Returns `Listings.measureGroups`, given the sold listings if `supplyDay` is set. */
 export async function measureGroups(
   parts: readonly SegmentRows[],
   sales: readonly SegmentRows[],

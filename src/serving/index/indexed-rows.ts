@@ -137,6 +137,10 @@ const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> =
 export const rowsIn = ({ today, past, sold, absent }: IndexedRows): number =>
   (today?.count ?? 0) + rowsOf([...past, ...sold, ...absent]);
 
+/** Returns whether an index has rows that hold on a past day. */
+export const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
+  first <= day && day <= last && (today !== undefined || past.length > 0);
+
 export const filesToIndex = ({ today, effects, past, sold, absent }: IndexedRows): readonly LakeFile[] => [
   ...(today?.files ?? []),
   ...(today?.valuations ?? []),

@@ -7,19 +7,11 @@
 import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, blocksOf, concatenated } from "./columns.ts";
+import { type Arrays, blockRows, concatenated, inBlocks, none } from "./columns.ts";
 import type { SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
-type Loaded = ReadonlyMap<string, Arrays>;
-
-/** A test of ids in a column. */
-interface IdsTest {
-  readonly kind: "in";
-  readonly column: string;
-  /** Distinct. */
-  readonly ids: ArrayLike<number>;
-}
+type IdsTest = Extract<Test, { kind: "in" }>;
 type TokensTest = Extract<Test, { kind: "hasTokens" }>;
 
 /** The positions of the matches in a segment, in no particular order. */
@@ -42,12 +34,12 @@ export const totalOf = (matched: readonly Matched[]): number =>
 
 /** Returns the positions of the rows that pass all filters, in no particular order. The caller must not change them. */
 async function positionsOf(rows: SegmentRows, filters: readonly Filter[]): Promise<Int32Array> {
-  const { columns } = rows.segment;
   const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
   if (tests.length === 0) return inventoryOf(rows);
-  const evaluation = new Evaluation(rows, await columns.load(namesIn([...tests, ...rows.tests], rows)));
-  const resolved = tests.map((test) => (test.kind === "hasTokens" ? evaluation.setsWith(test) : test));
-  const seed = evaluation.fewest(resolved);
+  const evaluation = new Evaluation(rows, await rows.segment.load(namesIn([...tests, ...rows.tests], rows)));
+  const resolved: Test[] = [];
+  for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
+  const seed = await evaluation.fewest(resolved);
   if (seed === undefined) return evaluation.narrow(await inventoryOf(rows), resolved);
   const others = resolved.filter((test) => test !== seed);
   return evaluation.narrow(await evaluation.positionsWith(seed), [...others, ...rows.tests]);
@@ -56,14 +48,13 @@ async function positionsOf(rows: SegmentRows, filters: readonly Filter[]): Promi
 /** Returns the positions of all rows of the inventory, in order. They are kept. */
 async function inventoryOf(rows: SegmentRows): Promise<Int32Array> {
   const { segment, tests } = rows;
-  const name = `rows ${JSON.stringify(tests)}`;
-  return segment.columns.keep(name, segment.rows * Int32Array.BYTES_PER_ELEMENT, async () => {
-    const all = new Int32Array(segment.rows);
-    await forEachInTurns(blocksOf(all.length), (from) => {
-      const until = Math.min(all.length, from + blockRows);
+  const count = segment.counts.all;
+  return segment.keep(`rows ${JSON.stringify(tests)}`, count, async () => {
+    const all = new Int32Array(count);
+    await inBlocks(count, (from, until) => {
       for (let position = from; position < until; position += 1) all[position] = position;
     });
-    return new Evaluation(rows, await segment.columns.load(namesIn(tests, rows))).narrow(all, tests);
+    return new Evaluation(rows, await segment.load(namesIn(tests, rows))).narrow(all, tests);
   });
 }
 
@@ -73,7 +64,7 @@ const flattened = (tests: readonly Test[]): readonly Test[] =>
     test.kind === "all" || (test.kind === "any" && test.tests.length === 1) ? flattened(test.tests) : test,
   );
 
-/** Returns the names of the arrays that tests need: see `SegmentColumns`. Those of ids that all rows must pass have postings. */
+/** Returns the names of the arrays that tests need: see `Segment.load`. Those of ids that all rows must pass have postings. */
 function namesIn(tests: readonly Test[], rows: SegmentRows): ReadonlySet<string> {
   const names = new Set<string>();
   const add = (test: Test, isPart: boolean): void => {
@@ -90,11 +81,9 @@ function namesIn(tests: readonly Test[], rows: SegmentRows): ReadonlySet<string>
   return names;
 }
 
-/** Returns the name of a column in `SegmentColumns`. Days on market of a past day follow from it. */
+/** Returns the name of a column: see `Segment.load`. Days on market of a past day follow from it. */
 export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
   column === "days_on_market" && date !== undefined ? `days ${date}` : `column ${column}`;
-
-const none = new Int32Array();
 
 /** The positions of a block, between two turns of the event loop. */
 const scratch = new Int32Array(blockRows);
@@ -105,124 +94,143 @@ type Step = (positions: Int32Array, count: number) => number;
 class Evaluation {
   constructor(
     private readonly rows: SegmentRows,
-    private readonly loaded: Loaded,
+    private readonly loaded: ReadonlyMap<string, Arrays>,
   ) {}
 
   /** Returns the test of the sets that have all of some tokens, or any of them. */
-  setsWith({ column, tokens, how }: TokensTest): IdsTest {
-    const { first, end } = this.rows.segment.rangeOf(column);
-    const lists = (how === "any" ? [tokens.flat()] : tokens).map((ids) => this.setsWithAny(column, ids));
-    const [fewest = none, ...others] = lists.sort((one, other) => one.length - other.length);
-    if (others.length === 0) return { kind: "in", column, ids: fewest };
-    const found = fewest.slice();
-    let count = found.length;
-    for (const sets of others) {
-      const bits = bitsOf(sets, first, end);
-      const before = count;
-      count = 0;
-      for (let at = 0; at < before; at += 1) {
-        const set = found[at] as number;
-        if (bits[set - first] === 1) found[count++] = set;
-      }
-    }
-    return { kind: "in", column, ids: found.subarray(0, count) };
-  }
-
-  /** Returns the sets that have one of some tokens. */
-  private setsWithAny(column: string, ids: readonly number[]): Int32Array {
-    const { first } = this.rows.segment.rangeOf(`tokens of ${column}`);
+  async setsWith({ column, tokens, how }: TokensTest): Promise<IdsTest> {
+    const { dictionary } = this.rows.segment;
     const [starts = none, sets = none] = this.loaded.get(`sets ${column}`) ?? [];
-    const lists = ids.map((id) => sets.subarray(starts[id - first], starts[id - first + 1]));
-    const [only = none, ...others] = lists;
-    return others.length === 0 ? only : Int32Array.from(new Set(lists.flatMap((list) => [...list])));
+    const firstToken = dictionary.rangeOf(column).first;
+    const { first, end } = dictionary.columnRange(column);
+    const groups = (how === "any" ? [tokens.flat()] : tokens).map((ids) =>
+      ids.map((id) => sets.subarray(starts[id - firstToken], starts[id - firstToken + 1])),
+    );
+    let [[ids = none] = []] = groups;
+    if (groups.flat().length < 2) return { kind: "in", column, ids };
+    /** Of how many groups, in their order, each set has a token. */
+    const had = new Uint8Array(end - first);
+    for (const [group, lists] of groups.entries()) {
+      const found = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
+      let count = 0;
+      for (const list of lists)
+        await inBlocks(list.length, (from, until) => {
+          for (const set of list.subarray(from, until)) {
+            if (had[set - first] !== group) continue;
+            had[set - first] = group + 1;
+            found[count++] = set;
+          }
+        });
+      ids = found.subarray(0, count);
+    }
+    return { kind: "in", column, ids };
   }
 
   /** Returns the test of ids whose rows take the least time to collect; undefined if it is less to look at all rows. */
-  fewest(tests: readonly (Test | IdsTest)[]): IdsTest | undefined {
+  async fewest(tests: readonly Test[]): Promise<IdsTest | undefined> {
     let best: IdsTest | undefined;
-    let least = this.rows.segment.rows;
+    let least = this.rows.segment.counts.all;
     for (const test of tests) {
+      if (test.kind !== "in") continue;
       // Each id takes as long as a few rows.
-      const count = test.kind === "in" ? this.countOf(test) + 4 * test.ids.length : Number.POSITIVE_INFINITY;
-      if (test.kind !== "in" || count >= least) continue;
+      const ofIds = 4 * test.ids.length;
+      const count = ofIds < least ? ofIds + (await this.countOf(test)) : least;
+      if (count >= least) continue;
       least = count;
       best = test;
     }
     return best;
   }
 
-  private countOf({ column, ids }: IdsTest): number {
+  private async countOf({ column, ids }: IdsTest): Promise<number> {
     const { first, starts } = this.postingsOf(column);
     let count = 0;
-    for (let n = 0; n < ids.length; n += 1) {
-      const at = (ids[n] as number) - first;
-      count += (starts[at + 1] as number) - (starts[at] as number);
-    }
+    await inBlocks(ids.length, (from, until) => {
+      for (let n = from; n < until; n += 1) {
+        const at = (ids[n] as number) - first;
+        count += (starts[at + 1] as number) - (starts[at] as number);
+      }
+    });
     return count;
   }
 
   /** Returns the positions of the rows that pass a test of ids. */
   async positionsWith(test: IdsTest): Promise<Int32Array> {
-    const { column, ids } = test;
-    const { first, starts, positions } = this.postingsOf(column);
-    const found = new Int32Array(this.countOf(test));
-    let count = 0;
-    await forEachInTurns(blocksOf(ids.length), (from) => {
-      for (let n = from; n < Math.min(ids.length, from + blockRows); n += 1) {
-        const id = ids[n] as number;
-        const until = starts[id - first + 1] as number;
-        for (let at = starts[id - first] as number; at < until; at += 1) found[count++] = positions[at] as number;
-      }
-    });
+    const found = new Int32Array(await this.countOf(test));
+    await forEachInTurns(this.copyPositions(test, found), () => undefined);
     return found;
+  }
+
+  /** Copies the positions of the rows that pass a test of ids. Yields after each block. */
+  private *copyPositions({ column, ids }: IdsTest, found: Int32Array): Generator<void> {
+    const { first, starts, positions } = this.postingsOf(column);
+    let count = 0;
+    for (let n = 0; n < ids.length; n += 1) {
+      const at = (ids[n] as number) - first;
+      const end = starts[at + 1] as number;
+      for (let from = starts[at] as number; from < end; ) {
+        const until = Math.min(end, from + blockRows - (count % blockRows));
+        while (from < until) found[count++] = positions[from++] as number;
+        if (count % blockRows === 0) yield;
+      }
+    }
   }
 
   private postingsOf(column: string) {
     const [starts = none, positions = none] = this.loaded.get(`postings ${column}`) ?? [];
-    return { first: this.rows.segment.rangeOf(column).first, starts, positions };
+    return { first: this.rows.segment.dictionary.columnRange(column).first, starts, positions };
   }
 
   /** Returns the positions that pass all tests, in turns of the event loop. */
-  async narrow(positions: Int32Array, tests: readonly (Test | IdsTest)[]): Promise<Int32Array> {
+  async narrow(positions: Int32Array, tests: readonly Test[]): Promise<Int32Array> {
     if (tests.length === 0) return positions;
-    const step = inTurn(tests.map((test) => this.stepOf(test)));
+    const step = await this.inTurn(tests);
     const found: Int32Array[] = [];
     // Blocks keep turns short, and their positions in the processor's cache.
-    await forEachInTurns(blocksOf(positions.length), (from) => {
-      const block = positions.subarray(from, from + blockRows);
-      scratch.set(block);
-      const count = step(scratch, block.length);
+    await inBlocks(positions.length, (from, until) => {
+      scratch.set(positions.subarray(from, until));
+      const count = step(scratch, until - from);
       if (count > 0) found.push(scratch.slice(0, count));
     });
     return concatenated(found);
   }
 
+  /** Returns the step that leaves those of some positions that pass all tests. */
+  private async inTurn(tests: readonly Test[]): Promise<Step> {
+    const steps = await Promise.all(tests.map((test) => this.stepOf(test)));
+    return (positions, count) => steps.reduce((left, step) => step(positions, left), count);
+  }
+
   /** Returns the step that leaves those of some positions that pass a test. */
-  private stepOf(test: Test | IdsTest): Step {
+  private async stepOf(test: Test): Promise<Step> {
     switch (test.kind) {
       case "between":
         return betweenStep(this.column(test.column), test.min, test.max);
       case "in":
         return this.idsStep(test);
       case "hasTokens":
-        return this.idsStep(this.setsWith(test));
+        return this.idsStep(await this.setsWith(test));
       case "hasBits":
         return bitsStep(this.column(test.column), test.bits, test.value);
       case "all":
-        return inTurn(test.tests.map((one) => this.stepOf(one)));
+        return this.inTurn(test.tests);
       case "any":
-        return without(inTurn(test.tests.map((one) => without(this.stepOf(one)))));
+        return without(await this.inTurn(test.tests.map((one) => ({ kind: "not", test: one }))));
       case "not":
-        return without(this.stepOf(test.test));
+        return without(await this.stepOf(test.test));
     }
   }
 
-  private idsStep({ column, ids }: IdsTest): Step {
+  private async idsStep({ column, ids }: IdsTest): Promise<Step> {
     const values = this.column(column);
     const id = ids[0] ?? unknownId;
     if (ids.length === 1) return betweenStep(values, id, id);
-    const { first, end } = this.rows.segment.rangeOf(column);
-    const bits = bitsOf(ids, first, end);
+    const { first, end } = this.rows.segment.dictionary.columnRange(column);
+    /** A byte for each id of the range. */
+    const bits = new Uint8Array(end - first);
+    await inBlocks(ids.length, (from, until) => {
+      for (let n = from; n < until; n += 1) bits[(ids[n] as number) - first] = 1;
+    });
     return (positions, count) => {
       let left = 0;
       for (let at = 0; at < count; at += 1) {
@@ -262,11 +270,6 @@ function bitsStep(values: Int32Array, bits: number, expected: number): Step {
   };
 }
 
-const inTurn =
-  (steps: readonly Step[]): Step =>
-  (positions, count) =>
-    steps.reduce((left, step) => step(positions, left), count);
-
 /** Returns the step that leaves those that another one does not. */
 function without(step: Step): Step {
   return (positions, count) => {
@@ -281,11 +284,4 @@ function without(step: Step): Step {
     }
     return left;
   };
-}
-
-/** Returns a byte for each id of a range: 1 for some of them. */
-function bitsOf(ids: ArrayLike<number>, first: number, end: number): Uint8Array {
-  const bits = new Uint8Array(end - first);
-  for (let n = 0; n < ids.length; n += 1) bits[(ids[n] as number) - first] = 1;
-  return bits;
 }

@@ -8,22 +8,33 @@ import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import { gone, isToday, stillValid } from "./build.ts";
-import { type ColumnCache, concatenated, SegmentColumns } from "./columns.ts";
-import { Dealers } from "./dealers.ts";
-import { Dictionary, type IdRange } from "./dictionary.ts";
-import { between, type Test } from "./tests.ts";
+import { listNames, numberNames } from "../../listing/schema.ts";
+import { gone, isToday, setsOf, stillValid } from "./build.ts";
+import { type Arrays, type ColumnCache, groupById, inBlocks, joinedColumns, none } from "./columns.ts";
+import { Dealers, Dictionary } from "./dictionary.ts";
+import type { IndexedRows } from "./indexed-rows.ts";
+import { between, listIn, type Test, unknownNumber } from "./tests.ts";
 
-/** The numbers of rows in a segment, and the ranks of its builds. */
+/** The numbers of rows in a segment. */
 interface RowCounts {
   readonly all: number;
   readonly today: number;
   readonly sold: number;
-  /** The first day on which a row holds, as days since 1970. */
-  readonly since: number;
   /** How many have ended before the published day. */
   readonly ended: number;
-  readonly buildRanks: Int32Array;
+  /** The first day on which a row holds, as days since 1970. */
+  readonly since: number;
+}
+
+/** An attached index. */
+interface SegmentSource {
+  readonly catalog: string;
+  readonly rows: IndexedRows;
+  /** Equal for equal content. */
+  readonly name: string;
+  /** Runs statements on behalf of all requests, so that no request that ends early takes a column with it. */
+  readonly engine: Engine;
+  readonly cache: ColumnCache;
 }
 
 /** The condition on rows that hold on some day. */
@@ -56,27 +67,19 @@ export interface SegmentRows {
 
 export class Segment {
   private constructor(
-    readonly catalog: string,
+    private readonly source: SegmentSource,
     readonly dictionary: Dictionary,
     readonly dealers: Dealers,
-    readonly columns: SegmentColumns,
-    private readonly counts: RowCounts,
+    readonly counts: RowCounts,
+    /** The ranks of its builds, in their order, among all builds of the version: ranks in an index compare within it only. */
+    readonly buildRanks: Int32Array,
   ) {}
 
-  /**
-   * Opens an index that is attached as a catalog; `name` is equal for equal content. Needs the tables `dealers` and `build_ranks` of the version.
-   * `engine` runs statements on behalf of all requests.
-   */
-  static async open(
-    session: Session,
-    { catalog, name }: { readonly catalog: string; readonly name: string },
-    engine: Engine,
-    cache: ColumnCache,
-  ): Promise<Segment> {
+  /** Opens an attached index. Needs the tables `dealers` and `build_ranks` of the version. */
+  static async open(session: Session, source: SegmentSource): Promise<Segment> {
+    const { catalog } = source;
     await session.run(ranksStatement(catalog));
-    const dictionary = await Dictionary.read(session, catalog);
-    const dealers = await Dealers.read(session, catalog);
-    const ranks = await session.vectors(sql`SELECT build_rank FROM ${ranksOf(catalog)}`);
+    const [ranks = none] = await joinedColumns(await session.vectors(sql`SELECT build_rank FROM ${ranksOf(catalog)}`));
     const row = await session.row(sql`
       SELECT count(*)::INTEGER AS "all", (count(*) FILTER (${isToday}))::INTEGER AS today,
              (count(*) FILTER (valid_to = ${integerLiteral(gone.sold)}))::INTEGER AS sold,
@@ -86,41 +89,57 @@ export class Segment {
       all: integerIn(row, "all"),
       today: integerIn(row, "today"),
       sold: integerIn(row, "sold"),
-      since: integerIn(row, "since"),
       ended: integerIn(row, "ended"),
-      buildRanks: await concatenated(ranks.flat()),
+      since: integerIn(row, "since"),
     };
-    const rangeOf = (column: string): IdRange => rangeIn(dictionary, column);
-    const columns = new SegmentColumns(cache, { name, catalog, engine, rows: counts.all, rangeOf });
-    return new Segment(catalog, dictionary, dealers, columns, counts);
+    const dictionary = await Dictionary.read(session, catalog);
+    return new Segment(source, dictionary, await Dealers.read(session, catalog), counts, ranks);
   }
 
-  /** Removes its columns from memory. */
+  get catalog(): string {
+    return this.source.catalog;
+  }
+
+  /** What it was built from. */
+  get rows(): IndexedRows {
+    return this.source.rows;
+  }
+
+  /**
+   * Returns arrays by name, each read by one statement on first use. Takes no turn of the event loop if all have been read. A name is one of
+   *
+   * - `column <name>`: an integer for each row, by position. `listing_id` has four: see `Session.vectors`. Unknown numbers are `unknownNumber`.
+   * - `days <day>`: the days on market of each row on a day, which follow from `listed_on`.
+   * - `postings <name>`: of a column of ids, where the positions of each id begin, and the positions.
+   * - `sets <list>`: where the sets of each token begin, and the sets.
+   */
+  async load(names: Iterable<string>): Promise<ReadonlyMap<string, Arrays>> {
+    const found = new Map<string, Arrays>();
+    const reading: Promise<unknown>[] = [];
+    for (const name of names) {
+      const entry = this.entry(name);
+      if (!(entry instanceof Promise)) found.set(name, entry);
+      else reading.push(entry.then((arrays) => found.set(name, arrays)));
+    }
+    if (reading.length > 0) await Promise.all(reading);
+    return found;
+  }
+
+  /** Returns the first of the arrays with a name. */
+  async array(name: string): Promise<Int32Array> {
+    const [array = none] = await this.entry(name);
+    return array;
+  }
+
+  /** Returns an array that `derive` creates on first use. `length` is its length, or more. */
+  async keep(name: string, length: number, derive: () => Promise<Int32Array>): Promise<Int32Array> {
+    const [array = none] = await this.get(name, length, async () => [await derive()]);
+    return array;
+  }
+
+  /** Removes its arrays from memory. */
   forget(): void {
-    this.columns.forget();
-  }
-
-  /** The ranks of its builds, in their order, among all builds of the version: ranks in an index compare within it only. */
-  get buildRanks(): Int32Array {
-    return this.counts.buildRanks;
-  }
-
-  get rows(): number {
-    return this.counts.all;
-  }
-
-  /** Whether all rows that hold on a day hold on the published day too. */
-  get isOpenEnded(): boolean {
-    return this.counts.ended === 0;
-  }
-
-  get since(): number {
-    return this.counts.since;
-  }
-
-  /** Returns the range of the ids in a column; of `tokens of <list>` that of the tokens. */
-  rangeOf(column: string): IdRange {
-    return rangeIn(this.dictionary, column);
+    this.source.cache.forget(this.source.name);
   }
 
   /** Returns the listings of the published day. */
@@ -147,12 +166,50 @@ export class Segment {
     const { all, sold } = this.counts;
     return { segment: this, tests: all === sold ? [] : [isSold] };
   }
+
+  private get(name: string, length: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
+    const { cache, name: segment } = this.source;
+    return cache.get(`${segment} ${name}`, length * Int32Array.BYTES_PER_ELEMENT, load);
+  }
+
+  private entry(name: string): Arrays | Promise<Arrays> {
+    const at = name.indexOf(" ");
+    const kind = name.slice(0, at);
+    const of = name.slice(at + 1);
+    const { all } = this.counts;
+    if (kind === "column") return this.get(name, all * (of === "listing_id" ? 4 : 1), () => this.readColumn(of));
+    if (kind === "days") return this.get(name, all, () => this.daysOn(Number(of)));
+    const range = kind === "sets" ? this.dictionary.rangeOf(of) : this.dictionary.columnRange(of);
+    return this.get(name, all + range.end - range.first, async () => {
+      if (kind === "postings") return groupById(await this.array(`column ${of}`), range);
+      const list = listIn(of);
+      if (list === undefined) throw new TypeError(`Unknown list ${of}: expected one of ${listNames.join(", ")}.`);
+      const [tokens = none, sets] = await this.read(sql`SELECT token, "set" FROM ${setsOf(this.catalog, list)}`);
+      return groupById(tokens, range, sets);
+    });
+  }
+
+  private readColumn(column: string): Promise<Arrays> {
+    const isNumber = numberNames.some((name) => name === column);
+    const value = isNumber ? sql`coalesce(${ident(column)}, ${integerLiteral(unknownNumber)})::INTEGER` : ident(column);
+    return this.read(sql`SELECT ${value} FROM ${ident(this.catalog, "listings")}`);
+  }
+
+  /** Returns the columns of a query, whose rows come in the order of the table. */
+  private async read(query: Sql): Promise<Arrays> {
+    return joinedColumns(await this.source.engine.vectors(query));
+  }
+
+  private async daysOn(day: number): Promise<Arrays> {
+    const listed = await this.array("column listed_on");
+    const days = new Int32Array(listed.length);
+    await inBlocks(days.length, (from, until) => {
+      for (let position = from; position < until; position += 1)
+        days[position] = Math.max(0, day - (listed[position] as number));
+    });
+    return [days];
+  }
 }
-
-const tokensOf = "tokens of ";
-
-const rangeIn = (dictionary: Dictionary, column: string): IdRange =>
-  column.startsWith(tokensOf) ? dictionary.rangeOf(column.slice(tokensOf.length)) : dictionary.columnRange(column);
 
 /** The table of the rank of each build of an index among all builds of the version. */
 export const ranksOf = (catalog: string): Sql => ident(`ranks of ${catalog}`);

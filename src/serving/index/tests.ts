@@ -6,12 +6,11 @@ import { epochDay } from "../../base/day.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type ListName, listNames } from "../../listing/schema.ts";
 import { firstSecondAt, maskOf, textHashesIn, textParts, toUnits, vinParts } from "../../listing/values.ts";
-import type { Dealers } from "./dealers.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { Dealers, Dictionary } from "./dictionary.ts";
 
 export type Test =
   /** The id is one of some distinct ones. */
-  | { readonly kind: "in"; readonly column: string; readonly ids: readonly number[] }
+  | { readonly kind: "in"; readonly column: string; readonly ids: ArrayLike<number> }
   /** The list has all of some tokens, or any of them. A token has an id for each of its spellings. */
   | {
       readonly kind: "hasTokens";

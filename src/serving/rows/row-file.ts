@@ -4,29 +4,28 @@
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  *
+ * A row has id and VIN in plain form, and the other columns as JSON lines, LZ4-compressed with the file's dictionary: a third of the bytes. Decompressing
+ * 50 rows takes 0.1 ms; 50 calls of inflate take 1 ms.
+ *
  * Checksums cover each row with its position, and the dictionary. The tree of the file has none: damage there shows as a
  * missing or a wrong row, or hides a row from `find`, which is why the whole file is hashed too.
  */
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import lz4 from "lz4-napi";
 import { prefetch } from "../../base/concurrency.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { DamagedFile } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
 import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
-import type { LakeFile } from "../../lake/manifest.ts";
+import type { JsonRow } from "../../lake/json-row.ts";
 import { storedRows, valuesOfFile } from "../../lake/market.ts";
 import { listingRow } from "../../lake/served-columns.ts";
-import {
-  dictionaryOf,
-  packedColumns,
-  packRow,
-  type StoredRow,
-  type TextRow,
-  type UnpackedRow,
-  unpackRow,
-} from "./row-format.ts";
+import type { ListingFile } from "../listing-files.ts";
+
+/** The compressed columns: all but id and VIN, which are the first two of `listingRow`. */
+const packedColumns = listingRow.columns.slice(2);
 
 const tables = [
   sql`CREATE TABLE rows (position INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
@@ -61,16 +60,13 @@ const batchRows = 16_384;
 /** Every n-th row of the first batch goes into the compression dictionary. */
 const sampleEvery = 97;
 
-/** A Parquet file of listings, whose columns it has, those of their valuations, and the lake folder that the paths are relative to. */
-export interface RowSource {
-  readonly table: "listings" | "sold";
-  readonly file: LakeFile;
-  readonly valuations: readonly LakeFile[];
+/** A Parquet file of listings, and the lake folder that its path is relative to. */
+export interface RowSource extends ListingFile {
   readonly folder: string;
 }
 
 /**
- * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows written so far. Throws if the source has fewer
+ * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows of each batch that is written. Throws if the source has fewer
  * rows than in the manifest.
  */
 export async function buildRowFile(
@@ -95,7 +91,7 @@ export async function buildRowFile(
         }
       });
       rowCount += batch.length;
-      onRows(rowCount);
+      onRows(batch.length);
     }
     for (const index of indexes) file.run(index);
     file.prepareRun(insertions.file)(dictionary, crc32(dictionary));
@@ -113,10 +109,15 @@ const wrongRowCount = (path: string, found: number, expected: number): Error =>
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
   session: Session,
-  { table, file, valuations, folder }: RowSource,
+  { state, file, valuations, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
   if (valuations.length > 0) await session.createTempTable("values_of_file", valuesOfFile(file, valuations, folder));
-  const rows = storedRows(table, file, folder, valuations.length > 0 ? sql`values_of_file` : undefined);
+  const rows = storedRows(
+    state === "active" || state === "past" ? "listings" : "sold",
+    file,
+    folder,
+    valuations.length > 0 ? sql`values_of_file` : undefined,
+  );
   const days = sql`concat(coalesce(valid_from::VARCHAR, ''), chr(10), coalesce(valid_to::VARCHAR, ''))`;
   for (let from = 0; from < file.rows; from += batchRows) {
     const batch = await session.rows(sql`
@@ -216,3 +217,61 @@ function parseStoredRow([joined, vin, checksum, position]: readonly unknown[]): 
   const bytes = Buffer.from(joined.buffer);
   return { position, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
 }
+
+interface StoredRow {
+  readonly position: number;
+  /** 16 bytes. */
+  readonly id: Buffer;
+  readonly vin: string;
+  readonly packed: Buffer;
+  readonly checksum: number;
+}
+
+/** Maximum size of a dictionary. */
+const dictionaryBytes = 16_384;
+
+/** Returns a dictionary of sample rows. Matches near its end compress best. */
+const dictionaryOf = (samples: readonly string[]): Buffer => Buffer.from(samples.join("\n")).subarray(-dictionaryBytes);
+
+/** A row before it is packed. */
+export interface TextRow {
+  readonly position: number;
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  readonly vin: string;
+  /** JSON lines of `packedColumns`, then the first day on which the row holds and the day after the last; empty if there is none. */
+  readonly text: string;
+}
+
+/** A row and the days on which it holds: from `validFrom` until the day before `validTo`, or still if that is empty. */
+export interface UnpackedRow {
+  readonly id: string;
+  readonly row: JsonRow;
+  readonly validFrom: string;
+  readonly validTo: string;
+}
+
+function packRow({ position, id, vin, text }: TextRow, dictionary: Buffer): StoredRow {
+  const stored = { position, id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
+  return { ...stored, checksum: checksumOf(stored) };
+}
+
+/** Unpacks a row. Throws a DamagedFile if the checksum does not match. */
+function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
+  const checksum = checksumOf(stored);
+  if (checksum !== stored.checksum)
+    throw new DamagedFile(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
+  const lines = lz4.uncompressSync(stored.packed, dictionary).toString("utf8").split("\n");
+  const [validFrom = "", validTo = ""] = lines.splice(-2);
+  const id = stored.id.toString("hex");
+  return {
+    id,
+    row: listingRow.checked([`"${id}"`, `"${stored.vin}"`, ...lines]),
+    validFrom,
+    validTo,
+  };
+}
+
+/** The position is the initial value of the CRC, so that a row which is found in another position has another checksum. */
+const checksumOf = ({ position, id, vin, packed }: Omit<StoredRow, "checksum">): number =>
+  crc32(packed, crc32(vin, crc32(id, position)));

@@ -1,6 +1,6 @@
 /** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
 import type { JSX } from "preact";
-import { findAccount, searchAccounts } from "../../accounts/account.ts";
+import { searchAccounts } from "../../accounts/account.ts";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { sumRevenue } from "../../accounts/ledger/revenue.ts";

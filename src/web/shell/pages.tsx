@@ -60,7 +60,7 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) return context.redirect(content.location);
-      const age = await ageOf(services, visitor);
+      const age = ageOf(services, visitor);
       sendPage(context, { micros: requests.micros, requests: requests.charged, ...age, ...content }, visitor);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
@@ -80,12 +80,8 @@ export const confirmed =
   };
 
 /** Returns the published day, and the note if it is old. */
-async function ageOf(
-  { freshness, accounts }: SiteServices,
-  visitor: Visitor,
-): Promise<Pick<PageContent, "day" | "oldData">> {
-  const report = await freshness.fullReport();
-  const { lastIngest } = freshness;
+function ageOf({ freshness, accounts }: SiteServices, visitor: Visitor): Pick<PageContent, "day" | "oldData"> {
+  const { report, lastIngest } = freshness;
   const nowMs = accounts.administration.nowMs;
   return {
     day: report.day ?? undefined,

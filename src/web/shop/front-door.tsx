@@ -54,7 +54,7 @@ export const frontDoor =
   async (visit): Promise<PageContent | Redirect> => {
     if (visit.query.size > 0) return { location: formerView(visit.query) };
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    const { status } = await freshness.fullReport();
+    const { status } = freshness.report;
     const front = await frontOf(visit, asOf, status !== "fresh");
     return {
       title: "Know what a car is worth",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decoderOf } from "../../../src/contract/decode.ts";
 import { integerLiteral, sql } from "../../../src/db/sql.ts";
 import { listingRow } from "../../../src/lake/served-columns.ts";
-import { findPage, planSearch } from "../../../src/query/search.ts";
+import { planSearch } from "../../../src/query/search.ts";
 import type { LakeVersion } from "../../../src/serving/lake-version.ts";
 import { splitPath } from "../../support/versions.ts";
 import { pathOf } from "../random-requests/query.ts";
@@ -17,7 +17,7 @@ export async function compareWithConditions(version: LakeVersion, requests: Iter
     const path = pathOf(operation, query);
     const plan = planSearch(decoderOf(operation)(splitPath(path)[1], {}).query, version);
     const { listings } = plan.mode;
-    const { total, keys } = await findPage(plan);
+    const { total, keys } = await plan.mode.listings.findPage(plan);
     const rows = await listings.read(keys, ["id"]);
     const limit = sql`LIMIT ${integerLiteral(plan.limit)} OFFSET ${integerLiteral(plan.offset)}`;
     const found = await listings.runOverMatches(

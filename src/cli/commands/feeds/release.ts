@@ -10,8 +10,7 @@ import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
 import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../../ingest/held-feeds.ts";
 import type { FeedDecision } from "../../../lake/feed-decisions.ts";
 import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
-import type { QualitySource } from "../../../query/quality/quality.ts";
-import { FeedRecords } from "../../../serving/feed-records.ts";
+import { FeedRecords, type ParquetVersion } from "../../../serving/feed-records.ts";
 import { pathParser } from "../../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
@@ -106,7 +105,7 @@ export interface RecordOptions extends DatabaseOptions {
   readonly day?: string | undefined;
 }
 
-interface PublishedRecords extends QualitySource {
+interface PublishedRecords extends ParquetVersion {
   readonly feeds: FeedRecords;
 }
 
@@ -120,8 +119,8 @@ export async function withPublishedRecords<T>(
   const database = await DuckDatabase.open(options);
   try {
     return await database.using((session) => {
-      const rowsFrom: QualitySource["rowsFrom"] = (_files, query) => session.rows(query);
-      return work({ manifest, folder: lake, rowsFrom, feeds: new FeedRecords(manifest, lake, rowsFrom) });
+      const version: ParquetVersion = { manifest, folder: lake, rowsFrom: (_files, query) => session.rows(query) };
+      return work({ ...version, feeds: new FeedRecords(version) });
     });
   } finally {
     database.close();

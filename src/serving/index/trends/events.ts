@@ -6,6 +6,7 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
 import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/source.ts";
 import { unknownId } from "../build.ts";
+import { none } from "../columns.ts";
 import { fromMatches, idOf, withTokens } from "../conditions.ts";
 import type { Dictionary } from "../dictionary.ts";
 import { isSold, type Segment, type SegmentRows } from "../segment.ts";
@@ -18,7 +19,7 @@ const eventDays: Readonly<Record<ListingEvent, { readonly column: string; readon
   price_drops: { column: "dropped_on", tests: [] },
 };
 
-/** Returns `TrendSource.countEvents`. */
+/** Returns `LakeVersion.countEvents`. */
 export async function countEvents(
   segments: readonly Segment[],
   engine: Engine,
@@ -107,5 +108,3 @@ class DailyCounts {
     return this.keys.has(key) ? key : undefined;
   }
 }
-
-const none = new Int32Array();
