@@ -267,32 +267,42 @@ export class Accounts {
     await this.store.close();
   }
 
-  private async identifyUncached(parts: ApiKeyParts | undefined, network: string): Promise<Identity> {
+  private identifyUncached(parts: ApiKeyParts | undefined, network: string): Promise<Identity> {
     const isValid = (found: CachedKey): boolean => hasSecret(found, parts?.secret ?? "");
-    const key = await this.countingFailures(this.keys, parts?.keyId, network, isValid);
-    if (key === undefined) throw refuse("invalid_api_key", {});
-    return this.withUse(key);
+    return this.countingFailures(this.keys, parts?.keyId, network, isValid).then((key) => {
+      if (key === undefined) throw refuse("invalid_api_key", {});
+      return this.withUse(key);
+    });
   }
 
   /**
    * Returns what a credential stands for; undefined if it is unknown or not valid. Refuses with `too_many_invalid_api_keys` if too many attempts of the
-   * network failed. An attempt counts as failed until the credential turns out to be valid; one with a credential that was known at its last look-up,
+   * network failed, by throwing: requests pipelined behind such a one must not begin. An attempt counts as failed until the credential turns out to be valid; one with a credential that was known at its last look-up,
    * or is being looked up, counts only after the look-up.
    */
-  async countingFailures<Value extends object>(
+  countingFailures<Value extends object>(
     cache: CredentialCache<Value>,
     id: string | undefined,
     network: string,
     isValid = (_: Value): boolean => true,
   ): Promise<Value | undefined> {
     const cached = id === undefined ? null : cache.get(id);
-    if (cached && isValid(cached)) return cached;
+    if (cached && isValid(cached)) return Promise.resolve(cached);
     const isKnown = cached === undefined && id !== undefined && cache.has(id);
     if (!isKnown) this.countFailure(network);
-    if (cached !== undefined || id === undefined) return undefined;
+    if (cached !== undefined || id === undefined) return Promise.resolve(undefined);
+    return this.loadCounting(() => cache.load(id), network, isKnown, isValid);
+  }
+
+  private async loadCounting<Value>(
+    load: () => Promise<Value | undefined>,
+    network: string,
+    isKnown: boolean,
+    isValid: (value: Value) => boolean,
+  ): Promise<Value | undefined> {
     let isFailure = false;
     try {
-      const found = await cache.load(id);
+      const found = await load();
       isFailure = found === undefined || !isValid(found);
       if (isFailure && isKnown) this.countFailure(network);
       return isFailure ? undefined : found;

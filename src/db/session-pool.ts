@@ -79,7 +79,7 @@ export class SessionPool {
 }
 
 /** Runs work on a session, and interrupts it once a signal aborts. */
-async function interruptible<T>(
+export async function interruptible<T>(
   session: Session,
   signal: AbortSignal,
   work: (session: Session) => Promise<T>,

@@ -10,7 +10,7 @@ import { pricingVersion } from "../accounts/policy/prices.ts";
 import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
-import type { Caller, Client } from "../operations/caller.ts";
+import type { CallClient, Caller } from "../operations/caller.ts";
 
 export interface RequestState {
   /** Identifies the request in `X-Request-Id`, the log and, if it is charged, the ledger. */
@@ -65,7 +65,7 @@ export function clientSignal({ res }: Pick<RequestContext, "res">): AbortSignal 
 }
 
 /** Returns the client of a request, which may have disconnected before its request emits an event. */
-const clientOf = ({ res, socket }: RequestContext): Client => ({
+const clientOf = ({ res, socket }: RequestContext): CallClient => ({
   requireConnected() {
     if (res.closed || socket.destroyed) throw disconnected;
   },

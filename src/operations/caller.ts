@@ -17,7 +17,7 @@ export interface CountedPage {
 }
 
 /** The client of a call, which can disconnect before its answer. */
-export interface Client {
+export interface CallClient {
   /** Throws Abandoned if the client has disconnected. */
   requireConnected(): void;
   /** Calls a function with `Abandoned` when the client disconnects. Returns a function that stops this. */
@@ -25,7 +25,7 @@ export interface Client {
 }
 
 /** Returns the client of a call within the process, whose signal aborts when it disconnects. */
-export const clientOfSignal = (signal: AbortSignal): Client => ({
+export const clientOfSignal = (signal: AbortSignal): CallClient => ({
   requireConnected: () => signal.throwIfAborted(),
   onDisconnect(listener) {
     const onAbort = (): void => listener(signal.reason);
@@ -40,7 +40,7 @@ export interface Caller {
   readonly requestId: string;
   /** When the request arrived, on the monotonic clock. Its deadline counts from then. */
   readonly arrivedAtMs: number;
-  readonly client: Client;
+  readonly client: CallClient;
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
   /** The header `Carquet-Version`. */

@@ -88,6 +88,9 @@ test("requests with unknown API keys, pipelined over 40 connections, fail no pai
   assert.equal(refused.headers["retry-after"], String(error.retryAfter));
   assert.ok(error.retryAfter >= 1 && error.retryAfter <= 60);
   assert.equal(refused.headers.connection, "close");
+  const pipelined = connectFrom(t, hostile, service);
+  pipelined.write(requests);
+  assert.equal((await text(pipelined)).match(/^HTTP\/1\.1 429/gm)?.length, 1, "the requests behind it do not begin");
   const statuses: number[] = [];
   for (let request = 0; request < 18; request += 1) {
     const { status } = await getFrom(paying, `${service.url}/v1/listings?limit=1`, service.customer.bearer);

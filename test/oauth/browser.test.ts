@@ -138,7 +138,7 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   await page.getByRole("row").filter({ hasText: "Listing search" }).first().waitFor();
 
   await page.goto(`${url}/account`);
-  await row.getByRole("link", { name: "Disconnect" }).click();
+  await row.getByText("Disconnect", { exact: true }).click();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Disconnect the agent" }).click();
   await page.getByText("The agent is disconnected.").waitFor();

@@ -17,6 +17,8 @@ import {
   type ServingFile,
 } from "../../src/lake/manifest.ts";
 import { listingRow } from "../../src/lake/served-columns.ts";
+import { rebuildInThread } from "../../src/serving/files/rebuild-in-thread.ts";
+import { neededFiles } from "../../src/serving/files/serving-parts.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { eventually } from "../support/command-line.ts";
@@ -74,6 +76,19 @@ async function allAnswers(version: LakeVersion): Promise<ReadonlyMap<string, unk
 }
 
 const expected = await allAnswers(await openVersion(fileScope, original.lake, { hasServingFiles: false }));
+
+test("a rebuild in a thread ends with its signal at any moment, and does not end the process", async (scope) => {
+  const manifest = await manifestOf(original.lake);
+  const into = await temporaryFolder(scope);
+  const files = neededFiles(manifest);
+  for (const ms of extentOf([0, 700, 1000, 1300], [0, 300, 600, 700, 800, 900, 1000, 1200, 1400, 1600])) {
+    const ending = new AbortController();
+    const order = { lake: original.lake, manifest, files, into };
+    const rebuilding = rebuildInThread(order, { threads: 1 }, ending.signal).catch((thrown: unknown) => thrown);
+    setTimeout(() => ending.abort(new Error("closed")), ms);
+    assert.match(String(await rebuilding), /^Error: closed$|^undefined$/, `${ms} ms`);
+  }
+});
 
 test("a publisher builds an index for each month and a row file for each Parquet file of listings, once per run", async () => {
   const manifest = await manifestOf(original.lake);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { settleAll } from "../../base/concurrency.ts";
 import { sha256Of, syncToDisk } from "../../base/files.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
+import { interruptible } from "../../db/session-pool.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { Writer } from "../../lake/writer/writer.ts";
@@ -127,12 +128,18 @@ async function buildAt(
 export async function rebuildServingFiles(
   { lake, manifest, files, into }: RebuildOrder,
   options: DatabaseOptions,
+  signal = new AbortController().signal,
 ): Promise<void> {
   const database = await DuckDatabase.open(options);
   try {
-    await database.using(async (session) => {
-      for (const needed of files) await buildAt({ lake, session }, manifest, needed, rebuiltPath(into, needed));
-    });
+    await database.using((opened) =>
+      interruptible(opened, signal, async (session) => {
+        for (const needed of files) {
+          signal.throwIfAborted();
+          await buildAt({ lake, session }, manifest, needed, rebuiltPath(into, needed));
+        }
+      }),
+    );
   } finally {
     database.close();
   }

@@ -21,10 +21,16 @@ export async function rebuildInThread(
     ...(memoryLimit === undefined ? {} : { memoryLimit }),
   };
   const worker = startWorker(new URL("./rebuild-worker.ts", import.meta.url), { order, options } satisfies RebuildTask);
+  const exited = once(worker, "exit");
+  const end = (): void => worker.postMessage("end");
+  signal.addEventListener("abort", end, { once: true });
   try {
-    const [fault]: unknown[] = await once(worker, "message", { signal });
+    const [fault]: unknown[] = await once(worker, "message");
+    signal.throwIfAborted();
     if (fault !== undefined) throw new Error(`Serving files cannot be rebuilt: ${String(fault)}`);
   } finally {
-    await worker.terminate();
+    signal.removeEventListener("abort", end);
+    // A thread that is terminated in a call of the engine ends the process.
+    await exited;
   }
 }

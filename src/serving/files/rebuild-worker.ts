@@ -5,7 +5,10 @@ import { rebuildServingFiles } from "./build-serving-files.ts";
 import type { RebuildTask } from "./rebuild-in-thread.ts";
 
 const { order, options }: RebuildTask = workerData;
-await rebuildServingFiles(order, options).then(
+const ending = new AbortController();
+parentPort?.once("message", () => ending.abort());
+await rebuildServingFiles(order, options, ending.signal).then(
   () => parentPort?.postMessage(undefined),
   (thrown: unknown) => parentPort?.postMessage(messageOf(thrown)),
 );
+parentPort?.close();
