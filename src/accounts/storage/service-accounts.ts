@@ -25,8 +25,6 @@ const replyMs = 5_000;
 /** How long PostgreSQL keeps a transaction of a service that hangs: less than others wait for its locks. */
 const idleMs = 1_500;
 const probeMs = 1_000;
-/** How long a file counts as the one at its path: to ask takes a tenth of the time of a charge. */
-const inodeMs = 10;
 
 /** Faults of the input of one call. */
 const faultsOfInput: ReadonlySet<EngineFault> = new Set<EngineFault>(["constraint", "invalid value"]);
@@ -52,7 +50,6 @@ export class ServiceAccounts {
   private opening: Promise<SqlDatabase> | undefined;
   private isDown = false;
   private isClosed = false;
-  private inodeAtMs = 0;
   private probeTimer: NodeJS.Timeout | undefined;
   private readonly running = new Set<Promise<unknown>>();
 
@@ -118,12 +115,7 @@ export class ServiceAccounts {
 
   /** Returns the open database; undefined if there is none, or the file was replaced. */
   private openedNow(): SqlDatabase | undefined {
-    const { opened } = this;
-    const nowMs = performance.now();
-    if (opened === undefined || nowMs - this.inodeAtMs < inodeMs) return opened?.database;
-    if (opened.inode !== this.currentInode()) return undefined;
-    this.inodeAtMs = nowMs;
-    return opened.database;
+    return this.opened?.inode === this.currentInode() ? this.opened?.database : undefined;
   }
 
   /** Opens the accounts again. Never creates a missing file: that would be an empty ledger. */
