@@ -276,9 +276,9 @@ export class Accounts {
   }
 
   /**
-   * Returns what a credential stands for; undefined if it is unknown or not valid. Refuses with `too_many_invalid_api_keys` if too many attempts of the
-   * network failed, by throwing: requests pipelined behind such a one must not begin. An attempt counts as failed until the credential turns out to be valid; one with a credential that was known at its last look-up,
-   * or is being looked up, counts only after the look-up.
+   * Returns what a credential stands for; undefined if it is unknown or not valid. An attempt counts as failed until the credential turns out to be valid;
+   * one with a credential that was known at its last look-up, or is being looked up, counts only after the look-up. Throws `too_many_invalid_api_keys`,
+   * instead of rejecting, if too many attempts of the network failed: requests pipelined behind such a one must not begin.
    */
   countingFailures<Value extends object>(
     cache: CredentialCache<Value>,

@@ -46,7 +46,7 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
   if (!isTurnTaken) takeTurn();
   for (const item of items) {
     work(item);
-    if (isTurnTaken && performance.now() >= endsAtMs) await turnLater();
+    if (performance.now() >= endsAtMs) await turnLater();
   }
 }
 
@@ -66,9 +66,9 @@ function takeTurn(): void {
 function goOn(): void {
   const nowMs = performance.now();
   const { account } = shares.leastUsed(waiting.keys(), nowMs);
-  const [resolve, ...later] = waiting.get(account) ?? [];
-  if (later.length > 0) waiting.set(account, later);
-  else waiting.delete(account);
+  const own = waiting.get(account) ?? [];
+  const resolve = own.shift();
+  if (own.length === 0) waiting.delete(account);
   const end = shares.start(account, nowMs);
   resolve?.();
   afterMicrotasks((endedAtMs) => {

@@ -41,11 +41,13 @@ export async function findPageIn(
 async function firstIn({ rows, positions }: Matched, order: BySort): Promise<Matched> {
   const { segment, tests } = rows;
   const first = await segment.keep(`first ${order.sort} ${JSON.stringify(tests)}`, keptRows, async () => {
-    const all = { positions, fill: await keysOf(rows, order), rankOf: (position: number) => position };
+    const all = { positions, fill: await keysOf(rows, order), rankOf: rankInSegment };
     return Int32Array.from(await choosePage([all], 0, keptRows), ({ position }) => position);
   });
   return { rows, positions: first };
 }
+
+const rankInSegment = (position: number): number => position;
 
 /** Rows of one segment are ranked by their positions, and rows of several by their builds, and named by their ids. */
 async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<NamedMatches> {
@@ -53,11 +55,11 @@ async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: b
   const fill = await keysOf(rows, order);
   if (isOnly && rows.isPositioned === true) {
     const numbers = await segment.array("column row");
-    return { positions, fill, rankOf: (position) => position, nameOf: (position) => numbers[position] as number };
+    return { positions, fill, rankOf: rankInSegment, nameOf: (position) => numbers[position] as number };
   }
   const ids = await segment.array("column listing_id");
   const nameOf = (position: number): string => idAt(ids, position);
-  if (isOnly) return { positions, fill, rankOf: (position) => position, nameOf };
+  if (isOnly) return { positions, fill, rankOf: rankInSegment, nameOf };
   const builds = await segment.array("column build");
   const { first } = segment.dictionary.columnRange("build");
   const rankOf = (position: number): number => segment.buildRanks[(builds[position] as number) - first] as number;
