@@ -50,6 +50,7 @@ interface Representation {
   readonly format: FormatName;
   /** Whether the query string names the format. */
   readonly isFormatNamed: boolean;
+  /** Empty for a call within the process, which has no conditions. */
   readonly tag: string;
 }
 
@@ -68,17 +69,18 @@ export async function answer<Id extends EndpointId>(
   caller: Caller,
   { id, querystring, params = {} }: Pick<OperationRequest<Id>, "id" | "querystring" | "params">,
   { current, responseCache, accounts, admission, encoder }: OperationServices,
-  conditions: Conditions = {},
+  conditions?: Conditions,
 ): Promise<EncodedAnswer> {
   requireScope(caller, id);
   return admission.run(caller, async (job) => {
     const request = decoderOf(id)(querystring, params);
+    const headers = conditions ?? {};
     const { format: requested, csv_raw: isRaw }: { readonly format?: FormatName; readonly csv_raw?: boolean } =
       request.query;
-    const format = hasFormats(operation(id)) ? negotiateFormat(conditions, pageFormats, requested) : "json";
+    const format = hasFormats(operation(id)) ? negotiateFormat(headers, pageFormats, requested) : "json";
     const named = namedVersion(request, caller.dataVersion);
     // Only the computed answer can say whether a resource exists.
-    const isProbe = isDecidedByExistence(conditions);
+    const isProbe = isDecidedByExistence(headers);
     const hold = await holdPrice(accounts, id, isProbe ? { ...caller, isFree: true } : caller, request);
     try {
       const onOpened = (ms: number): void => admission.countUncharged(caller, Math.min(ms, openingMsMax), false);
@@ -90,15 +92,15 @@ export async function answer<Id extends EndpointId>(
           async (opened) => {
             const { data_version: version, as_of: asOf } = opened.meta;
             const key = keyTextOf(version, id, request);
-            const tag = entityTag(`${documentTag} ${format} ${key}`);
+            const tag = conditions === undefined ? "" : entityTag(`${documentTag} ${format} ${key}`);
             const representation = { version, asOf, format, isFormatNamed: requested !== undefined, tag };
-            const condition = preconditionOf(conditions, tag);
+            const condition = preconditionOf(headers, tag);
             if (condition === "not modified" && !isProbe) return { representation };
             const computed = await responseCache.getOrCompute(key, job, (shared) =>
               endpoint(request, opened.withJob(shared)),
             );
             if (condition === "failed")
-              throw refuse("precondition_failed", { value: quoted(conditions["if-match"] ?? "") });
+              throw refuse("precondition_failed", { value: quoted(headers["if-match"] ?? "") });
             return isProbe ? { representation } : { representation, computed };
           },
           user,
