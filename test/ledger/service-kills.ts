@@ -57,7 +57,7 @@ export async function killServices(
   const all: PaidAnswer[] = [];
   let refused = 0;
   for (let kill = 0; kill < kills; kill += 1) {
-    const almostSpent = await createCustomer(accounts, { usd: "0.101" });
+    const almostSpent = await createCustomer(accounts, { usd: "0.021" });
     const service = await startServing(scope, ["serve", "--port", "0", "--lake", lake], {
       env: { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "silent" },
     });
