@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../src/base/user-error.ts";
 import { connectPostgres } from "../../src/db/postgres.ts";
-import { sql } from "../../src/db/sql.ts";
+import { join as joinSql, sql } from "../../src/db/sql.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 import { type PostgresProcess, postgresPrograms } from "../servers/postgres.ts";
 import { processorMsOf } from "../servers/process.ts";
@@ -32,14 +32,8 @@ export async function fillBenchKeys(url: string, keys: readonly BenchKey[]): Pro
     await database.run(
       sql`CREATE TABLE bench_keys (number BIGINT PRIMARY KEY, account_id TEXT NOT NULL, key_id TEXT NOT NULL)`,
     );
-    const rows = keys.map(({ accountId, keyId }, index) => ({
-      number: index + 1,
-      account_id: accountId,
-      key_id: keyId,
-    }));
-    const columns = { number: "integer", account_id: "text", key_id: "text" } as const;
-    const items = database.dialect.rows(columns, rows);
-    await database.run(sql`INSERT INTO bench_keys SELECT number, account_id, key_id FROM ${items}`);
+    const rows = keys.map(({ accountId, keyId }, index) => sql`(${index + 1}, ${accountId}, ${keyId})`);
+    await database.run(sql`INSERT INTO bench_keys VALUES ${joinSql(rows)}`);
   } finally {
     await database.close();
   }

@@ -10,7 +10,7 @@ import { type AccountState, defaultLowBalanceMicros } from "./policy/billing-sta
 import type { RateLimits } from "./policy/rate-limiter.ts";
 import { type Tier, tierLimits, tiers } from "./policy/tiers.ts";
 
-const readAccount = rowReader({
+export const readAccount = rowReader({
   accountId: textIn,
   email: textIn,
   createdAtMs: integerIn,
@@ -58,17 +58,12 @@ export async function createAccount(
 export const listAccounts = async (database: SqlDatabase, month: string): Promise<readonly Account[]> =>
   (await database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`)).map(readAccount);
 
-export interface AccountSearch {
-  /** Part of an account id or email address; empty for all accounts. */
-  readonly search: string;
-  readonly month: string;
-  readonly limit: number;
-}
-
 /** Returns the first accounts whose id or email address contains a text, oldest first, and their total. */
 export const searchAccounts = (
   opened: SqlDatabase,
-  { search, month, limit }: AccountSearch,
+  search: string,
+  month: string,
+  limit: number,
 ): Promise<{ readonly accounts: readonly Account[]; readonly total: number }> =>
   opened.reading(async (database) => {
     const { contains } = database.dialect;
@@ -79,23 +74,15 @@ export const searchAccounts = (
     return { accounts: rows.map(readAccount), total };
   });
 
-/** Returns accounts with their spending in a UTC month, by account id. Unknown ids are absent. */
-export async function findAccounts(
-  database: SqlDatabase,
-  accountIds: readonly string[],
-  month: string,
-): Promise<ReadonlyMap<string, Account>> {
-  const rows = await database.all(sql`
-    ${selectAccounts(month)} WHERE ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
-  return new Map(rows.map(readAccount).map((account) => [account.accountId, account]));
-}
-
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
-export const findAccount = async (
+export async function findAccount(
   database: SqlDatabase,
   accountId: string,
   month: string,
-): Promise<Account | undefined> => (await findAccounts(database, [accountId], month)).get(accountId);
+): Promise<Account | undefined> {
+  const row = await database.one(sql`${selectAccounts(month)} WHERE accounts.account_id = ${accountId}`);
+  return row && readAccount(row);
+}
 
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
 export async function getAccount(database: SqlDatabase, accountId: string, month: string): Promise<Account> {
@@ -111,18 +98,9 @@ export async function lockAccount(database: SqlDatabase, accountId: string): Pro
   if (row === undefined) throw unknownAccountError(accountId);
 }
 
-function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
-  const [only] = ids;
-  if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
-  const items = dialect.rows(
-    { id: "text" },
-    ids.map((id) => ({ id })),
-  );
-  return sql`${column} IN (SELECT id FROM ${items})`;
-}
-
-const selectAccounts = (month: string): Sql => sql`
-  SELECT accounts.*, ${month} AS month, ${spentIn(sql`${month}`)} AS spent_micros,
+/** Selects accounts, with their spending in a UTC month, and the columns of what is joined to them. */
+export const selectAccounts = (month: string): Sql => sql`
+  SELECT *, ${month} AS month, ${spentIn(sql`${month}`)} AS spent_micros,
          CASE WHEN EXISTS (SELECT 1 FROM usage_days WHERE usage_days.account_id = accounts.account_id) THEN 0 ELSE 1 END AS is_new
   FROM   accounts`;
 

@@ -13,9 +13,9 @@ import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
 import { reviewDaily } from "./administration/changes.ts";
 import { type Clock, monthOf } from "./clock.ts";
-import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
+import { matchesSecret, parseApiKey } from "./keys/api-key.ts";
 import type { CredentialCache } from "./keys/credential-cache.ts";
-import { type CachedAccount, type CachedKey, hasSecret, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
+import { type CachedAccount, type CachedKey, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
 import { type ApiKey, findActiveKey, localKeyOf, recordKeyUses } from "./keys/keys.ts";
 import { type ChargeEntry, postCharge } from "./ledger/charging.ts";
 import {
@@ -25,7 +25,6 @@ import {
   purgeIdempotencyKeys,
   type Repetition,
 } from "./ledger/idempotency.ts";
-import { listUsage, type UsageRange, type UsageRow } from "./ledger/usage.ts";
 import { purgeOAuthState } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds, type Shortfall } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
@@ -139,10 +138,9 @@ export class Accounts {
    * failed attempts.
    */
   identify(apiKey: string, network: string): Identity | Promise<Identity> {
-    const parts = parseApiKey(apiKey);
-    const known = parts === undefined ? null : this.keys.get(parts.keyId);
-    if (parts !== undefined && hasSecret(known, parts.secret)) return this.withUse(known);
-    return this.identifyUncached(parts, network);
+    const { keyId, secret = "" } = parseApiKey(apiKey) ?? {};
+    const found = this.authenticate(this.keys, keyId, network, ({ sha256 }) => matchesSecret(secret, sha256));
+    return found instanceof Promise ? found.then((key) => this.identityOf(key)) : this.identityOf(found);
   }
 
   /**
@@ -150,9 +148,7 @@ export class Accounts {
    * and with `metering_unavailable` if it cannot be looked up.
    */
   async identityOfKey(keyId: string): Promise<Identity> {
-    const key = this.keys.get(keyId) ?? (await this.keys.load(keyId));
-    if (key === undefined) throw refuse("invalid_api_key", {});
-    return this.withUse(key);
+    return this.identityOf(this.keys.get(keyId) ?? (await this.keys.load(keyId)));
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
@@ -243,10 +239,6 @@ export class Accounts {
     throw refuse("metering_unavailable", {});
   }
 
-  usage({ key: { accountId } }: Identity, range: UsageRange): Promise<readonly UsageRow[]> {
-    return this.store.use((opened) => opened.reading((database) => listUsage(database, accountId, range)));
-  }
-
   /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
   async review(): Promise<readonly ReviewResult[]> {
     const atMs = this.clock.wallMs();
@@ -258,7 +250,7 @@ export class Accounts {
     while (await this.store.attempt((database) => purgeIdempotencyKeys(database, atMs - idempotencyMs)));
     await this.administration.call(purgeSessions, atMs);
     await this.administration.call(purgeOAuthState, atMs);
-    await this.requests.purge?.();
+    await this.requests.purge();
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */
@@ -267,30 +259,29 @@ export class Accounts {
     await this.store.close();
   }
 
-  private identifyUncached(parts: ApiKeyParts | undefined, network: string): Promise<Identity> {
-    const isValid = (found: CachedKey): boolean => hasSecret(found, parts?.secret ?? "");
-    return this.countingFailures(this.keys, parts?.keyId, network, isValid).then((key) => {
-      if (key === undefined) throw refuse("invalid_api_key", {});
-      return this.withUse(key);
-    });
+  private identityOf(key: CachedKey | undefined): Identity {
+    if (key === undefined) throw refuse("invalid_api_key", {});
+    this.keyUses.add(key.key.keyId, this.clock.wallMs());
+    return key;
   }
 
   /**
-   * Returns what a credential stands for; undefined if it is unknown or not valid. An attempt counts as failed until the credential turns out to be valid;
-   * one with a credential that was known at its last look-up, or is being looked up, counts only after the look-up. Throws `too_many_invalid_api_keys`,
-   * instead of rejecting, if too many attempts of the network failed: requests pipelined behind such a one must not begin.
+   * Returns what a credential stands for, without waiting if it is cached; undefined if it is unknown or not valid. An attempt counts as failed until the
+   * credential turns out to be valid; one with a credential that was known at its last look-up, or is being looked up, counts only after the look-up.
+   * Throws `too_many_invalid_api_keys`, instead of rejecting, if too many attempts of the network failed: requests pipelined behind such a one must not
+   * begin.
    */
-  countingFailures<Value extends object>(
+  authenticate<Value extends object>(
     cache: CredentialCache<Value>,
     id: string | undefined,
     network: string,
     isValid = (_: Value): boolean => true,
-  ): Promise<Value | undefined> {
+  ): Promise<Value | undefined> | Value | undefined {
     const cached = id === undefined ? null : cache.get(id);
-    if (cached && isValid(cached)) return Promise.resolve(cached);
+    if (cached && isValid(cached)) return cached;
     const isKnown = cached === undefined && id !== undefined && cache.has(id);
     if (!isKnown) this.countFailure(network);
-    if (cached !== undefined || id === undefined) return Promise.resolve(undefined);
+    if (cached !== undefined || id === undefined) return undefined;
     return this.loadCounting(() => cache.load(id), network, isKnown, isValid);
   }
 
@@ -309,11 +300,6 @@ export class Accounts {
     } finally {
       if (!isFailure && !isKnown) this.failedAuthentications.uncount(network);
     }
-  }
-
-  private withUse(key: CachedKey): CachedKey {
-    this.keyUses.add(key.key.keyId, this.clock.wallMs());
-    return key;
   }
 
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */

@@ -3,7 +3,7 @@
  * the calling thread, and its promises are resolved already. `SqlDialect` holds their differences.
  */
 import type { Row } from "../base/json.ts";
-import { InvalidValue, ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
+import { InvalidValue, type Sql, sql, type Value } from "./sql.ts";
 
 /** The rows of a query, or how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
 export interface SqlReply {
@@ -124,11 +124,6 @@ export function rejectNul<T>(value: T): T {
   return value;
 }
 
-type SqlColumnType = "text" | "integer";
-
-/** The columns of rows that are not in a table. */
-export type Columns = Readonly<Record<string, SqlColumnType>>;
-
 export interface SqlDialect {
   readonly name: "sqlite" | "postgres";
   /**
@@ -141,8 +136,6 @@ export interface SqlDialect {
   /** The UTC day of a Unix time in milliseconds, as `YYYY-MM-DD`. */
   dayOf(atMs: Sql): Sql;
   contains(text: Sql, part: Sql): Sql;
-  /** A relation of objects, named `items`, with their properties as columns. One parameter, so that the statement is the same for any number of them. */
-  rows(columns: Columns, objects: readonly Readonly<Record<string, Value>>[]): Sql;
 }
 
 export const sqliteDialect: SqlDialect = {
@@ -151,15 +144,7 @@ export const sqliteDialect: SqlDialect = {
   monthOf: (atMs) => sql`strftime('%Y-%m', ${atMs} / 1000, 'unixepoch')`,
   dayOf: (atMs) => sql`date(${atMs} / 1000, 'unixepoch')`,
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
-  rows(columns, objects) {
-    const names = Object.keys(columns);
-    const arrays = JSON.stringify(objects.map((object) => names.map((name) => object[name] ?? null)));
-    const items = names.map((name, index) => sql`value ->> ${integerLiteral(index)} AS ${ident(name)}`);
-    return sql`(SELECT ${join(items)} FROM json_each(${arrays})) AS items`;
-  },
 };
-
-const columnTypes: Readonly<Record<SqlColumnType, Sql>> = { text: sql`text`, integer: sql`bigint` };
 
 export const postgresDialect: SqlDialect = {
   name: "postgres",
@@ -168,8 +153,4 @@ export const postgresDialect: SqlDialect = {
   monthOf: (atMs) => sql`to_char(to_timestamp(${atMs} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM')`,
   dayOf: (atMs) => sql`to_char(to_timestamp(${atMs} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
-  rows(columns, objects) {
-    const definitions = Object.entries(columns).map(([name, kind]) => sql`${ident(name)} ${columnTypes[kind]}`);
-    return sql`json_to_recordset(${JSON.stringify(objects)}::json) AS items (${join(definitions)})`;
-  },
 };

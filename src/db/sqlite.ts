@@ -29,8 +29,6 @@ export interface SqliteOptions {
 
 const defaultBusyMs = 5000;
 
-const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
-
 /** A prepared query of one parameter: returns the values of all rows, by column. */
 export type PreparedQuery = (parameter: Parameter) => readonly (readonly unknown[])[];
 
@@ -42,7 +40,7 @@ type Parameter = string | number | Uint8Array;
 /** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
 type Mode = "rw" | "ro" | "immutable";
 
-/** A transaction in progress, or a savepoint of one. */
+/** A transaction in progress. */
 interface OpenTransaction {
   commit(): void;
   rollBack(): void;
@@ -64,7 +62,7 @@ export class SqliteDatabase {
         PRAGMA recursive_triggers = ON`);
       if (synchronous === "NORMAL") engine.exec("PRAGMA wal_autocheckpoint = 0");
       const level = pragma(engine, "synchronous");
-      if (mode !== "wal" || level !== levels[synchronous])
+      if (mode !== "wal" || level !== (synchronous === "NORMAL" ? 1 : 2))
         throw new UserError(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
     });
   }
@@ -146,16 +144,13 @@ export class SqliteDatabase {
     }
   }
 
-  /** Begins a transaction, as the only writer or to read one state of the file; within another one, a savepoint. */
+  /** Begins a transaction, as the only writer or to read one state of the file. */
   begin(mode: "IMMEDIATE" | "DEFERRED"): OpenTransaction {
-    const [start, commit, rollback] = this.engine.isTransaction
-      ? ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"]
-      : [`BEGIN ${mode}`, "COMMIT", "ROLLBACK"];
-    this.engine.exec(start);
+    this.engine.exec(`BEGIN ${mode}`);
     return {
-      commit: () => this.engine.exec(commit),
+      commit: () => this.engine.exec("COMMIT"),
       // On a full disk, SQLite may have rolled back already.
-      rollBack: () => this.engine.isTransaction && this.engine.exec(rollback),
+      rollBack: () => this.engine.isTransaction && this.engine.exec("ROLLBACK"),
     };
   }
 

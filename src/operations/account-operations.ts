@@ -3,7 +3,7 @@
  */
 import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { dayOf } from "../accounts/clock.ts";
-import { usageRange } from "../accounts/ledger/usage.ts";
+import { listUsage, usageRange } from "../accounts/ledger/usage.ts";
 import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decodeBody, decoderOf } from "../contract/decode.ts";
 import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
@@ -63,7 +63,7 @@ async function usageOf(
   { query }: RequestOf<"getUsage">,
 ): Promise<AnswerOf<"getUsage">> {
   const range = usageRange(query, dayOf(accounts.administration.nowMs));
-  const rows = await accounts.usage(identity, range);
+  const rows = await accounts.administration.call(listUsage, identity.key.accountId, range);
   return {
     data: [...rows],
     totals: {

@@ -114,7 +114,7 @@ testOnBothEngines(
     const [fifth = "", ninth = "", sixth = "", ...equal] = ids;
     const ordered = [fifth, sixth, ...equal.sort(), ninth];
     const found = async (search: string, limit = 10): Promise<readonly [readonly string[], number]> => {
-      const { accounts, total } = await searchAccounts(database, { search, month: "2026-11", limit });
+      const { accounts, total } = await searchAccounts(database, search, "2026-11", limit);
       return [accounts.map((account) => account.accountId), total];
     };
     assert.deepEqual(await found(""), [[accountId, ...ordered], 8]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Identity } from "../../src/accounts/accounts.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
+import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SiteServices } from "../../src/http/service/service-state.ts";
@@ -59,7 +60,8 @@ async function openCalls(t: TestContext) {
         )
       ).map((row) => textIn(row, "entry")),
     );
-  const usage = () => accounts.usage(identity, { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined });
+  const everyDay = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
+  const usage = () => accounts.administration.call(listUsage, customer.accountId, everyDay);
   return {
     call,
     entries,

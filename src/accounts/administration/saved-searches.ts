@@ -61,11 +61,11 @@ export async function createSearch(database: SqlDatabase, search: NewSearch, atM
   await lockAccount(database, accountId);
   if ((await listSearches(database, accountId)).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
-  const searchId = randomUUID();
-  await database.run(sql`
+  const row = await database.one(sql`
     INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
-    VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${newSecret()}, ${atMs}, ${since}, ${atMs})`);
-  return requireSearch(database, { accountId, searchId });
+    VALUES (${randomUUID()}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${newSecret()}, ${atMs}, ${since}, ${atMs})
+    RETURNING *`);
+  return readSearch(row ?? {});
 }
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
@@ -93,30 +93,29 @@ export async function deleteSearch(database: SqlDatabase, { accountId, searchId 
 }
 
 /** Starts stopped messages again, with the message that failed. Throws a UserError if the account has no such search. */
-export async function resumeSearch(
-  database: SqlDatabase,
-  { accountId, searchId }: OfSearch,
-  atMs: number,
-): Promise<SavedSearch> {
-  await database.run(sql`
-    UPDATE saved_searches SET stopped = NULL, attempts = 0, next_at_ms = ${atMs}
-    WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
-  return requireSearch(database, { accountId, searchId });
-}
+export const resumeSearch = (database: SqlDatabase, search: OfSearch, atMs: number): Promise<SavedSearch> =>
+  updateSearch(database, search, sql`stopped = NULL, attempts = 0, next_at_ms = ${atMs}`);
 
 /** How long a secret that has been replaced signs and opens the feed. */
 const oldSecretMs = 24 * 3600 * 1000;
 
 /** Replaces the secret of a search. Throws a UserError if the account has no such search. */
-export async function rotateSecret(
+export const rotateSecret = (database: SqlDatabase, search: OfSearch, atMs: number): Promise<SavedSearch> =>
+  updateSearch(
+    database,
+    search,
+    sql`old_secret = secret, old_until_ms = ${atMs + oldSecretMs}, secret = ${newSecret()}`,
+  );
+
+async function updateSearch(
   database: SqlDatabase,
   { accountId, searchId }: OfSearch,
-  atMs: number,
+  assignments: Sql,
 ): Promise<SavedSearch> {
-  await database.run(sql`
-    UPDATE saved_searches SET old_secret = secret, old_until_ms = ${atMs + oldSecretMs}, secret = ${newSecret()}
-    WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
-  return requireSearch(database, { accountId, searchId });
+  const row = await database.one(sql`
+    UPDATE saved_searches SET ${assignments} WHERE account_id = ${accountId} AND search_id = ${searchId} RETURNING *`);
+  if (row === undefined) throw unknownSearchError(searchId);
+  return readSearch(row);
 }
 
 /** Returns the secrets that are valid at a time, the newest first. */
@@ -162,30 +161,12 @@ export type AttemptRecord = MessagePosition &
 
 /** Records an attempt, unless the search has been deleted. */
 export async function recordAttempt(database: SqlDatabase, record: AttemptRecord): Promise<void> {
-  const {
-    searchId,
-    since,
-    target,
-    pageCursor,
-    pageSent,
-    stopped,
-    attempts,
-    nextAtMs,
-    messages,
-    lastAtMs,
-    lastOutcome,
-  } = record;
   await database.run(sql`
     UPDATE saved_searches
-    SET    since = ${since}, target = ${target}, page_cursor = ${pageCursor}, page_sent = ${pageSent}, stopped = ${stopped},
-           attempts = ${attempts}, next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
-    WHERE  search_id = ${searchId}`);
-}
-
-async function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): Promise<SavedSearch> {
-  const search = await findSearch(database, searchId);
-  if (search?.accountId === accountId) return search;
-  throw unknownSearchError(searchId);
+    SET    since = ${record.since}, target = ${record.target}, page_cursor = ${record.pageCursor}, page_sent = ${record.pageSent},
+           stopped = ${record.stopped}, attempts = ${record.attempts}, next_at_ms = ${record.nextAtMs}, messages = ${record.messages},
+           last_at_ms = ${record.lastAtMs}, last_outcome = ${record.lastOutcome}
+    WHERE  search_id = ${record.searchId}`);
 }
 
 const unknownSearchError = (searchId: string): UserError =>

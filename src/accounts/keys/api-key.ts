@@ -21,12 +21,7 @@ export function generateApiKey(): GeneratedApiKey {
   return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: digest(secret).toString("hex") };
 }
 
-export interface ApiKeyParts {
-  readonly keyId: string;
-  readonly secret: string;
-}
-
-export function parseApiKey(key: string): ApiKeyParts | undefined {
+export function parseApiKey(key: string): { readonly keyId: string; readonly secret: string } | undefined {
   const [, keyId, secret] = pattern.exec(key) ?? [];
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret };
 }

@@ -1,6 +1,5 @@
 /** Cache of API keys and their accounts, and the times of their last uses. */
 import type { Account } from "../account.ts";
-import { matchesSecret } from "./api-key.ts";
 import { CredentialCache } from "./credential-cache.ts";
 import type { ActiveKey, ApiKey, KeyUses } from "./keys.ts";
 
@@ -16,9 +15,6 @@ export interface CachedKey {
   readonly cached: CachedAccount;
   readonly sha256: Uint8Array;
 }
-
-export const hasSecret = (key: CachedKey | null | undefined, secret: string): key is CachedKey =>
-  key !== null && key !== undefined && matchesSecret(secret, key.sha256);
 
 export class KeyCache extends CredentialCache<CachedKey> {
   /** The accounts that cached keys and running requests refer to: none of the latter's holds is forgotten. */

@@ -12,7 +12,7 @@ export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as
 export const scopes = [...defaultScopes, "export.read", "sql.read"] as const;
 export type ApiScope = (typeof scopes)[number];
 
-const readKey = rowReader({
+const keyColumns = {
   keyId: textIn,
   accountId: textIn,
   scopes: scopesIn,
@@ -24,14 +24,13 @@ const readKey = rowReader({
   isWeb: flagIn,
   /** The OAuth client that uses the key by access tokens; null for all other keys. The secret of the key itself is not kept. */
   clientId: textOrNullIn,
-});
+};
+const readKey = rowReader(keyColumns);
+/** The time of the last use is known to a minute; null if it has never been used. */
+const readUsedKey = rowReader({ ...keyColumns, lastUsedAtMs: integerOrNullIn });
 
 export type ApiKey = ReturnType<typeof readKey>;
-
-/** A key with the time of its last use, which is known to a minute; null if it has never been used. */
-export interface UsedKey extends ApiKey {
-  readonly lastUsedAtMs: number | null;
-}
+export type UsedKey = ReturnType<typeof readUsedKey>;
 
 /** A key that is not revoked, the SHA-256 of its secret in hex, and its account. */
 export interface ActiveKey {
@@ -94,10 +93,7 @@ export async function listKeys(database: SqlDatabase, accountId: string): Promis
     await database.all(sql`
       SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
       WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
-  ).map((row) => ({
-    ...readKey(row),
-    lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
-  }));
+  ).map(readUsedKey);
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];

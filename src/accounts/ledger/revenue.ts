@@ -3,12 +3,12 @@
  * that were refunded because their request failed count nowhere; see `ledger.ts`.
  */
 import { dayStartMs, epochDay, plusDays } from "../../base/day.ts";
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { type Account, findAccounts } from "../account.ts";
+import { type Account, readAccount, selectAccounts } from "../account.ts";
 
 /** UTC days, both ends included, at most `revenueDaysMax`. */
 export interface RevenueDays {
@@ -61,12 +61,14 @@ export function sumRevenue(
     const classes = await database.all(sql`
       SELECT usage_class, ${sums} FROM ${rows} GROUP BY usage_class ORDER BY micros DESC, before_micros DESC, usage_class`);
     const accounts = await database.all(sql`
-      SELECT account_id, ${sums} FROM ${rows} GROUP BY account_id ORDER BY micros DESC, before_micros DESC, account_id LIMIT ${accountsMax}`);
+      ${selectAccounts(period.endDate.slice(0, 7))}
+      JOIN     (SELECT account_id, ${sums} FROM ${rows} GROUP BY account_id) AS charged USING (account_id)
+      ORDER BY micros DESC, before_micros DESC, account_id LIMIT ${accountsMax}`);
     return {
       total: total.micros == null ? { micros: 0, beforeMicros: 0 } : comparedIn(total),
       days: days.map(readDay),
       classes: classes.map((row) => ({ usageClass: textIn(row, "usage_class"), ...comparedIn(row) })),
-      accounts: await withAccounts(database, accounts, period.endDate.slice(0, 7)),
+      accounts: accounts.map((row) => ({ account: readAccount(row), ...comparedIn(row) })),
       accountCount: integerIn(total, "accounts"),
       credits: await creditsOf(database, [period, before]),
     };
@@ -121,19 +123,6 @@ function requireRange({ startDate, endDate }: RevenueDays): void {
 const isIn = ({ startDate, endDate }: RevenueDays): Sql => sql`day BETWEEN ${startDate} AND ${endDate}`;
 
 const readDay = rowReader({ date: textIn, requests: integerIn, micros: integerIn });
-
-async function withAccounts(
-  database: SqlDatabase,
-  rows: readonly Row[],
-  month: string,
-): Promise<RevenueSums["accounts"]> {
-  const ids = rows.map((row) => textIn(row, "account_id"));
-  const accounts = await findAccounts(database, ids, month);
-  return rows.flatMap((row) => {
-    const account = accounts.get(textIn(row, "account_id"));
-    return account === undefined ? [] : [{ account, ...comparedIn(row) }];
-  });
-}
 
 const creditKinds: readonly CreditKind[] = ["paid", "promotional", "adjustment", "chargeback_reversal"];
 

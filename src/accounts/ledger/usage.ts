@@ -1,11 +1,12 @@
 /** Operation `getUsage`: requests and charges of an account by UTC day and usage class. Reads the ledger, never writes it. */
 import { plusDays } from "../../base/day.ts";
-import { integerIn, textIn } from "../../base/json.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { prices, type UsageClass } from "../policy/prices.ts";
+import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 
 /** The length of the range without `start_date`, and the longest allowed one. */
 const defaultRangeDays = 30;
@@ -37,39 +38,30 @@ export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRang
   return { startDate, endDate, classes: query.metering_class };
 }
 
+const readUsage = rowReader({
+  date: textIn,
+  metering_class: (row: Row): UsageClass | undefined => usageClasses.find((known) => known === row.metering_class),
+  requests: integerIn,
+  charged_micros: integerIn,
+});
+
+const usageClasses = Object.keys(prices) as readonly UsageClass[];
+
 /** Returns an account's usage: one row per day and class with requests, ordered by day, then by the order of the price list. */
 export async function listUsage(
   database: SqlDatabase,
   accountId: string,
-  range: UsageRange,
+  { startDate, endDate, classes = usageClasses }: UsageRange,
 ): Promise<readonly UsageRow[]> {
-  const allClasses = Object.keys(prices) as readonly UsageClass[];
-  const classes = range.classes ?? allClasses;
-  const rows = await database.all(sql`
-    SELECT   day, usage_class, requests, charged_micros
-    FROM     usage_days
-    WHERE    account_id = ${accountId} AND day BETWEEN ${range.startDate} AND ${range.endDate} AND requests > 0
-    ORDER BY day`);
-  return rows
-    .flatMap((row) => {
-      const metering_class = allClasses.find((known) => known === row.usage_class);
-      if (metering_class === undefined || !classes.includes(metering_class)) return [];
-      return [
-        {
-          date: textIn(row, "day"),
-          metering_class,
-          requests: integerIn(row, "requests"),
-          charged_micros: integerIn(row, "charged_micros"),
-        },
-      ];
-    })
-    .sort(
-      (a, b) =>
-        compareText(a.date, b.date) || allClasses.indexOf(a.metering_class) - allClasses.indexOf(b.metering_class),
-    );
+  const query = sql`
+    SELECT   day AS date, usage_days.usage_class AS metering_class, requests, charged_micros
+    FROM     usage_days JOIN prices ON prices.usage_class = usage_days.usage_class AND pricing_version = ${pricingVersion}
+    WHERE    account_id = ${accountId} AND day BETWEEN ${startDate} AND ${endDate} AND requests > 0
+    ORDER BY day, price`;
+  return (await database.reading((reader) => reader.all(query)))
+    .map(readUsage)
+    .filter((row): row is UsageRow => row.metering_class !== undefined && classes.includes(row.metering_class));
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** The charges to each account of a statement in a UTC month. */
 export const spentIn = (month: Sql): Sql => sql`

@@ -21,11 +21,8 @@ export class AccessTokens extends CredentialCache<AccessToken> {
    * `metering_unavailable`, as keys are refused.
    */
   async identify(secret: string, resource: string, network: string): Promise<Identity> {
-    const token = await this.accounts.countingFailures(
-      this,
-      isAccessToken(secret) ? secretHash(secret) : undefined,
-      network,
-    );
+    const sha256 = isAccessToken(secret) ? secretHash(secret) : undefined;
+    const token = await this.accounts.authenticate(this, sha256, network);
     if (token?.audience !== resource || token.expiresAtMs <= this.clock.wallMs()) throw invalidToken();
     const { key, cached } = await this.accounts.identityOfKey(token.keyId).catch((thrown: unknown) => {
       throw thrown instanceof Refusal && thrown.code === "invalid_api_key" ? invalidToken() : thrown;

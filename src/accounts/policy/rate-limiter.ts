@@ -34,16 +34,35 @@ const limitedMax = 100;
 const logsMax = 10_000;
 
 /** Counts the requests of accounts. */
-export interface RequestCounter {
-  /** Counts a request and returns undefined, or returns the limit it would exceed without counting it. */
-  take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> | RateLimitExcess | undefined;
-  /** Counts a number of requests now, whether or not the limits allow them. */
-  add(accountId: string, requests: number): Promise<void> | void;
-  /** Returns how many requests the current windows still allow. */
-  remaining(accountId: string, limits: RateLimits): RateLimits;
+export abstract class RequestCounter {
   readonly refusals: Refusals;
+
+  constructor(protected readonly nowMs: () => number) {
+    this.refusals = new Refusals(nowMs);
+  }
+
+  /** Counts a request and returns undefined, or returns the limit it would exceed without counting it. */
+  abstract take(
+    accountId: string,
+    limits: RateLimits,
+  ): Promise<RateLimitExcess | undefined> | RateLimitExcess | undefined;
+
+  /** Counts a number of requests now, whether or not the limits allow them. */
+  abstract add(accountId: string, requests: number): Promise<void> | void;
+
+  /** Returns how many requests are in the current windows, as far as is known without waiting. */
+  protected abstract counted(accountId: string): RateLimits;
+
   /** Forgets the requests that have left the windows. */
-  purge?(): Promise<unknown>;
+  async purge(): Promise<unknown> {
+    return undefined;
+  }
+
+  /** Returns how many requests the current windows still allow. */
+  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
+    const counted = this.counted(accountId);
+    return { per10s: Math.max(0, per10s - counted.per10s), per60s: Math.max(0, per60s - counted.per60s) };
+  }
 }
 
 /** Refuses with `rate_limit_exceeded` a request that exceeds a limit. */
@@ -53,13 +72,8 @@ export function requireNoExcess(excess: RateLimitExcess | undefined): void {
   throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
 }
 
-export class RateLimiter implements RequestCounter {
+export class RateLimiter extends RequestCounter {
   private readonly logs = new Map<string, RequestLog>();
-  readonly refusals: Refusals;
-
-  constructor(private readonly nowMs: () => number) {
-    this.refusals = new Refusals(nowMs);
-  }
 
   take(accountId: string, limits: RateLimits): RateLimitExcess | undefined {
     const nowMs = this.nowMs();
@@ -76,13 +90,10 @@ export class RateLimiter implements RequestCounter {
     for (let count = 0; count < requests; count += 1) log.add(nowMs);
   }
 
-  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
+  protected counted(accountId: string): RateLimits {
     const log = this.logs.get(accountId);
     log?.expire(this.nowMs());
-    return {
-      per10s: Math.max(0, per10s - (log?.shortCount ?? 0)),
-      per60s: Math.max(0, per60s - (log?.longCount ?? 0)),
-    };
+    return { per10s: log?.shortCount ?? 0, per60s: log?.longCount ?? 0 };
   }
 
   /** Returns the log of an account without expired times; creates it if needed. */

@@ -6,20 +6,19 @@ import { LRUCache } from "lru-cache";
 import { integerIn, type Row } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { ServiceAccounts } from "../storage/service-accounts.ts";
-import { type RateLimitExcess, type RateLimits, Refusals, type RequestCounter } from "./rate-limiter.ts";
+import { type RateLimitExcess, type RateLimits, RequestCounter } from "./rate-limiter.ts";
 
 const accountsMax = 10_000;
 
-export class SharedRateLimiter implements RequestCounter {
-  readonly refusals: Refusals;
+export class SharedRateLimiter extends RequestCounter {
   /** The requests in the windows of accounts, as last counted. */
-  private readonly counted = new LRUCache<string, RateLimits>({ max: accountsMax });
+  private readonly lastCounted = new LRUCache<string, RateLimits>({ max: accountsMax });
 
   constructor(
     private readonly store: ServiceAccounts,
     nowMs: () => number,
   ) {
-    this.refusals = new Refusals(nowMs);
+    super(nowMs);
   }
 
   async take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> {
@@ -36,15 +35,11 @@ export class SharedRateLimiter implements RequestCounter {
     if (requests > 0) await this.countRequests(accountId, requests, { per10s: null, per60s: null });
   }
 
-  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
-    const counted = this.counted.get(accountId);
-    return {
-      per10s: Math.max(0, per10s - (counted?.per10s ?? 0)),
-      per60s: Math.max(0, per60s - (counted?.per60s ?? 0)),
-    };
+  protected counted(accountId: string): RateLimits {
+    return this.lastCounted.get(accountId) ?? { per10s: 0, per60s: 0 };
   }
 
-  purge(): Promise<unknown> {
+  override purge(): Promise<unknown> {
     return this.store.use((database) =>
       database.run(sql`DELETE FROM carquet_requests WHERE slot < (extract(epoch FROM now()) - 61) * 10`),
     );
@@ -58,7 +53,7 @@ export class SharedRateLimiter implements RequestCounter {
     const row = await this.store.use((database) =>
       database.one(sql`SELECT * FROM count_requests(${accountId}, ${requests}, ${per10s}, ${per60s})`),
     );
-    this.counted.set(accountId, { per10s: integerIn(row, "in_10s"), per60s: integerIn(row, "in_60s") });
+    this.lastCounted.set(accountId, { per10s: integerIn(row, "in_10s"), per60s: integerIn(row, "in_60s") });
     return row ?? {};
   }
 }

@@ -31,16 +31,10 @@ export function isAcceptedPassword(password: string): boolean {
   return passwordLengths.min <= length && length <= passwordLengths.max;
 }
 
-interface Derivation {
-  readonly cost: ScryptCost;
-  /** The client's network or the account; hashes are divided between sources as writers of exports are between accounts. */
-  readonly source: string;
-}
-
 /** Returns the hash of a password as a PHC string, `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Refuses with `overloaded`. */
 export async function hashPassword(password: string, source: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return phcString(currentCost, salt, await derive(password, salt, { cost: currentCost, source }));
+  return phcString(currentCost, salt, await derive(password, salt, currentCost, source));
 }
 
 /** A hash that no password matches: verifying against it takes as long as against any other. */
@@ -49,7 +43,7 @@ const decoyHash = phcString(currentCost, Buffer.alloc(saltBytes), Buffer.alloc(h
 /** Returns true if a password has this hash. Without a hash, does the same work and returns false. Refuses with `overloaded`. */
 export async function matchesPassword(password: string, phc: string | undefined, source: string): Promise<boolean> {
   const { cost, salt, hash } = parsePhcString(phc ?? decoyHash);
-  const isEqual = timingSafeEqual(await derive(password, salt, { cost, source }), hash);
+  const isEqual = timingSafeEqual(await derive(password, salt, cost, source), hash);
   return isEqual && phc !== undefined;
 }
 
@@ -76,8 +70,8 @@ function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt
 const slots = Array.from({ length: runningMax }, (_, number) => number);
 const pool = new FairPool(slots, { waitingMax, refusal: () => refuse("overloaded", {}) });
 
-/** Computes a hash in its source's turn. */
-function derive(password: string, salt: Buffer, { cost: { ln, r, p }, source }: Derivation): Promise<Buffer> {
+/** Computes a hash in the turn of its source, a client's network or an account: hashes are divided between them as writers of exports are. */
+function derive(password: string, salt: Buffer, { ln, r, p }: ScryptCost, source: string): Promise<Buffer> {
   const options = { N: 2 ** ln, r, p, maxmem: 2 * 128 * r * 2 ** ln };
   const work = (): Promise<Buffer> =>
     new Promise((resolve, reject) =>

@@ -4,7 +4,7 @@
  */
 import { UserError } from "../../base/user-error.ts";
 import { join, plainIdent, type Sql, sql } from "../../db/sql.ts";
-import type { Columns, SqlDialect } from "../../db/sql-database.ts";
+import type { SqlDialect } from "../../db/sql-database.ts";
 
 /** The version of the tables and triggers of both engines, which each file and database records. A change of them needs another number. */
 export const accountsVersion = 1;
@@ -230,10 +230,6 @@ export const primaryKeyOf = ({ columns }: AccountTable): readonly string[] =>
 /** Returns the column that numbers new rows of a table, if it has one. */
 export const identityColumnOf = ({ columns }: AccountTable): string | undefined =>
   Object.keys(columns).find((name) => columns[name]?.type === "identity");
-
-/** Returns the columns of a table as those of rows that are not in a table. */
-export const columnTypesOf = ({ columns }: AccountTable): Columns =>
-  Object.fromEntries(Object.entries(columns).map(([name, { type }]) => [name, type === "text" ? "text" : "integer"]));
 
 const typeNames: Readonly<Record<SqlDialect["name"], Readonly<Record<AccountColumnType, Sql>>>> = {
   sqlite: { text: sql`TEXT`, integer: sql`INTEGER`, small: sql`INTEGER`, identity: sql`INTEGER` },

@@ -5,7 +5,7 @@
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
-import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import { integerLiteral, literal, plainIdent, type Sql, sql } from "../../db/sql.ts";
 import { checked, type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
@@ -16,15 +16,17 @@ const applicationId = 1_668_380_020;
 
 const newEntry = sql`(SELECT NEW.account_id AS account_id, NEW.kind AS kind, NEW.micros AS micros, NEW.reference AS reference)`;
 
+const appendOnly = (table: string, rows: string): readonly Sql[] =>
+  Object.entries({ changed: sql`UPDATE`, removed: sql`DELETE` }).map(([done, operation]) => {
+    const name = plainIdent(`${rows.replace(" ", "_")}_are_never_${done}`);
+    return sql`CREATE TRIGGER ${name} BEFORE ${operation} ON ${plainIdent(table)}
+      BEGIN SELECT RAISE(ABORT, ${literal(`${rows} are never ${done}`)}); END`;
+  });
+
 const triggers: readonly Sql[] = [
-  sql`CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
-      BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END`,
-  sql`CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
-      BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END`,
-  sql`CREATE TRIGGER confirmations_are_never_changed BEFORE UPDATE ON confirmations
-      BEGIN SELECT RAISE(ABORT, 'confirmations are never changed'); END`,
-  sql`CREATE TRIGGER confirmations_are_never_removed BEFORE DELETE ON confirmations
-      BEGIN SELECT RAISE(ABORT, 'confirmations are never removed'); END`,
+  ...appendOnly("entries", "entries"),
+  ...appendOnly("confirmations", "confirmations"),
+  ...appendOnly("audit_log", "audit records"),
   sql`CREATE TRIGGER a_charge_is_covered BEFORE INSERT ON entries WHEN NEW.kind = 'charge'
       BEGIN
         SELECT CASE WHEN balance_micros + NEW.micros < 0 THEN RAISE(ABORT, 'a charge takes no balance below zero')
@@ -53,10 +55,6 @@ const triggers: readonly Sql[] = [
       BEGIN
         ${applyRefunds(sqliteDialect, newEntry)};
       END`,
-  sql`CREATE TRIGGER audit_records_are_never_changed BEFORE UPDATE ON audit_log
-      BEGIN SELECT RAISE(ABORT, 'audit records are never changed'); END`,
-  sql`CREATE TRIGGER audit_records_are_never_removed BEFORE DELETE ON audit_log
-      BEGIN SELECT RAISE(ABORT, 'audit records are never removed'); END`,
 ];
 
 /** Opens an existing accounts file of the current version. Throws a UserError for any other file. */

@@ -7,10 +7,10 @@ import { integerIn, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { connectPostgres, isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { openSharedSqlite } from "../../db/shared-sqlite.ts";
-import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../../db/sql.ts";
+import { all, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { type AuditResult, audit } from "../ledger/audit.ts";
-import { type AccountTable, accountTables, columnTypesOf, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
+import { type AccountTable, accountTables, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
 import { createSchema } from "./accounts-file.ts";
 import { writeAtomically } from "./backup.ts";
 import { openAccountsToRead } from "./open-accounts.ts";
@@ -18,7 +18,8 @@ import { createPostgresSchema, hasAccounts } from "./postgres-accounts.ts";
 
 /** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
 const options = { busyMs: 10_000, idleMs: 0 } as const;
-const pageRows = 5_000;
+/** Rows of a statement: SQLite binds at most 32,766 values, PostgreSQL twice as many. */
+const pageRows = 500;
 
 /** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */
 export function copyAccounts(from: string, to: string): Promise<AuditResult> {
@@ -62,8 +63,8 @@ async function copyTables(source: SqlDatabase, target: SqlDatabase): Promise<voi
   for (const table of accountTables) {
     const columns = columnList(Object.keys(table.columns));
     for await (const rows of pagesOf(source, table)) {
-      const items = target.dialect.rows(columnTypesOf(table), rows.map(asValues));
-      await target.run(sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`);
+      const values = rows.map((row) => sql`(${join(Object.keys(table.columns).map((name) => bind(row[name])))})`);
+      await target.run(sql`INSERT INTO ${ident(table.name)} (${columns}) VALUES ${join(values)}`);
     }
   }
 }
@@ -87,13 +88,8 @@ async function* pagesOf(source: SqlDatabase, table: AccountTable): AsyncGenerato
   }
 }
 
-const bind = (value: Row[string] | undefined): Sql => sql`${asValue(value)}`;
-
-const asValue = (value: Row[string] | undefined): Value =>
-  typeof value === "string" || typeof value === "number" ? value : null;
-
-const asValues = (row: Row): Readonly<Record<string, Value>> =>
-  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, asValue(value)]));
+const bind = (value: Row[string] | undefined): Sql =>
+  sql`${typeof value === "string" || typeof value === "number" ? value : null}`;
 
 /** Lets the numbers of new rows follow those of the copied ones. */
 async function continueIdentity(target: SqlDatabase, table: AccountTable): Promise<void> {

@@ -130,9 +130,9 @@ export class ServiceAccounts {
     await this.drop();
     const inode = this.currentInode();
     if (this.isFile && inode === undefined)
-      throw new MissingFile(`Accounts file ${this.location} is missing: expected it to stay.`);
+      throw new Error(`Accounts file ${this.location} is missing: expected it to stay.`);
     const database = await openAccounts(this.location, this.options).catch((thrown: unknown) => {
-      throw new MissingFile(messageOf(thrown), { cause: thrown });
+      throw new Error(messageOf(thrown), { cause: thrown });
     });
     this.opened = { database, inode };
     return database;
@@ -162,11 +162,6 @@ export class ServiceAccounts {
     this.probeTimer = undefined;
     if (this.isDown) this.attempt(assertWritable, "write").catch(() => undefined);
   }
-}
-
-/** The accounts cannot be opened again. */
-class MissingFile extends Error {
-  override readonly name = "MissingFile";
 }
 
 const isRefusal = (thrown: unknown): boolean => thrown instanceof UserError || thrown instanceof Refusal;

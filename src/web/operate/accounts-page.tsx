@@ -71,7 +71,7 @@ async function listAccounts({ accounts: { administration } }: SiteServices, sear
   const month = monthIn(new URLSearchParams(), administration.nowMs);
   const days = { period: periodOf(month), before: sameDaysBefore(month) };
   const [{ accounts, total }, sums] = await Promise.all([
-    administration.call(searchAccounts, { search, month: month.day.slice(0, 7), limit: accountsMax }),
+    administration.call(searchAccounts, search, month.day.slice(0, 7), accountsMax),
     administration.call(sumRevenue, { ...days, accountsMax: chargedMax }),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
