@@ -110,10 +110,13 @@ const signed = (number: number | bigint): Sql => new Sql([number < 0 ? `(${numbe
 
 /** Joins fragments with a separator. Returns an empty fragment for none. */
 export function join(fragments: Iterable<Sql>, separator: Sql = sql`, `): Sql {
-  return [...fragments].reduce(
-    (joined, fragment, index) => (index === 0 ? fragment : sql`${joined}${separator}${fragment}`),
-    sql``,
-  );
+  const texts = [""];
+  const values: Value[] = [];
+  for (const part of [...fragments].flatMap((fragment, index) => (index === 0 ? [fragment] : [separator, fragment]))) {
+    texts.push(`${texts.pop() ?? ""}${part.texts[0] ?? ""}`, ...part.texts.slice(1));
+    values.push(...part.values);
+  }
+  return new Sql(texts, values);
 }
 
 /** Conjunction (AND) of conditions; true for none. */

@@ -219,11 +219,6 @@ testOnBothEngines(
       }
       assert.deepEqual(paged, all, `pages of ${limit}`);
     }
-    const found = await listEntryPage(database, { accountId, before: null, limit: 100, hasCharges: false });
-    assert.deepEqual(
-      found,
-      all.filter(({ kind }) => kind !== "charge"),
-    );
   },
 );
 
@@ -256,7 +251,7 @@ testOnBothEngines(
 
     const period = { startDate: "2026-11-01", endDate: "2026-11-19" };
     const before = { startDate: "2026-10-01", endDate: "2026-10-20" };
-    const { accounts, ...sums } = await sumRevenue(database, { period, before, accountsMax: 1 });
+    const { accounts, ...sums } = await sumRevenue(database, period, before, 1);
     assert.deepEqual(sums, {
       total: { micros: 54_000, beforeMicros: 2_000 },
       days: [
@@ -285,7 +280,7 @@ testOnBothEngines(
 
     const rows: RevenueRow[] = [];
     for (let page: readonly RevenueRow[] = []; rows.length === 0 || page.length > 0; rows.push(...page))
-      page = await listRevenue(database, { range: period, after: rows.at(-1) ?? null, limit: 2 });
+      page = await listRevenue(database, period, rows.at(-1) ?? null, 2);
     assert.deepEqual(
       rows.map(({ email, date, usageClass, requests, micros }) => [email, date, usageClass, requests, micros]).sort(),
       [
@@ -296,11 +291,11 @@ testOnBothEngines(
       ],
     );
     const none = { startDate: "2025-01-01", endDate: "2025-01-31" };
-    const { total, accountCount } = await sumRevenue(database, { period: none, before: none, accountsMax: 9 });
+    const { total, accountCount } = await sumRevenue(database, none, none, 9);
     assert.deepEqual([total, accountCount], [{ micros: 0, beforeMicros: 0 }, 0]);
     for (const endDate of ["2024-12-31", "2026-02-05"])
       await assert.rejects(
-        () => listRevenue(database, { range: { ...none, endDate }, after: null, limit: 1 }),
+        () => listRevenue(database, { ...none, endDate }, null, 1),
         new RegExp(`to ${endDate}: expected from 1 to ${revenueDaysMax} days`),
       );
   },

@@ -9,8 +9,6 @@ export interface EntryPage {
   readonly accountId: string;
   readonly before: number | null;
   readonly limit: number;
-  /** Whether charges are among them; by default, they are. */
-  readonly hasCharges?: boolean;
 }
 
 const readEntry = rowReader({
@@ -33,12 +31,11 @@ export type LedgerEntry = ReturnType<typeof readEntry>;
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
 export const listEntryPage = (opened: SqlDatabase, page: EntryPage): Promise<readonly LedgerEntry[]> =>
   opened.reading(async (database) => {
-    const { accountId, limit, hasCharges = true } = page;
+    const { accountId, limit } = page;
     const end = page.before ?? Number.MAX_SAFE_INTEGER;
     const others = await database.all(sql`
       ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
-    const charges = hasCharges ? await listCharges(database, page, end) : [];
-    return [...others, ...charges]
+    return [...others, ...(await listCharges(database, page, end))]
       .map(readEntry)
       .sort((a, b) => b.entry - a.entry)
       .slice(0, limit);

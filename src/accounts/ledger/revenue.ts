@@ -18,14 +18,6 @@ export interface RevenueDays {
 
 export const revenueDaysMax = 400;
 
-/** Two periods that are compared, such as the days of a month so far and those of the month before. They can overlap. */
-export interface RevenueRequest {
-  readonly period: RevenueDays;
-  readonly before: RevenueDays;
-  /** How many accounts are listed. */
-  readonly accountsMax: number;
-}
-
 /** Charges in micros: of the period, and of the one before. */
 const comparedIn = rowReader({ micros: integerIn, beforeMicros: integerIn });
 type ComparedCharges = ReturnType<typeof comparedIn>;
@@ -45,10 +37,15 @@ export interface RevenueSums {
   readonly credits: readonly { readonly date: string; readonly kind: CreditKind; readonly micros: number }[];
 }
 
-/** Returns sums of the charges and credits of two periods. Throws a UserError for a period that is reversed or too long. */
+/**
+ * Returns sums of the charges and credits of two periods that are compared, such as the days of a month so far and those of the month before, which can
+ * overlap, and the first `accountsMax` accounts. Throws a UserError for a period that is reversed or too long.
+ */
 export function sumRevenue(
   database: SqlDatabase,
-  { period, before, accountsMax }: RevenueRequest,
+  period: RevenueDays,
+  before: RevenueDays,
+  accountsMax: number,
 ): Promise<RevenueSums> {
   for (const range of [period, before]) requireRange(range);
   return database.reading(async (database) => {
@@ -87,17 +84,15 @@ const readRevenue = rowReader({
   micros: integerIn,
 });
 
-export interface RevenuePage {
-  readonly range: RevenueDays;
-  /** The last row of the page before; null for the first page. */
-  readonly after: Pick<RevenueRow, "accountId" | "date" | "usageClass"> | null;
-  readonly limit: number;
-}
-
-/** Returns a page of the charges of a period, by account, day and class. Throws a UserError for a period that is reversed or too long. */
+/**
+ * Returns a page of the charges of a period, by account, day and class, after the last row of the page before; null for the first page. Throws a
+ * UserError for a period that is reversed or too long.
+ */
 export async function listRevenue(
   database: SqlDatabase,
-  { range, after, limit }: RevenuePage,
+  range: RevenueDays,
+  after: Pick<RevenueRow, "accountId" | "date" | "usageClass"> | null,
+  limit: number,
 ): Promise<readonly RevenueRow[]> {
   requireRange(range);
   const isAfter =

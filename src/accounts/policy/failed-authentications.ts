@@ -59,13 +59,6 @@ export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 90
 const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
 
-interface SignInSource {
-  /** The id of the account; for a name that no account has, the name. */
-  readonly account: string;
-  /** The client's network, as `clientNetwork` returns it. */
-  readonly network: string;
-}
-
 /**
  * Limits failed sign-ins: from one client network, to one account from one network, and to one account from all networks. The last limit is higher,
  * so that a single client cannot lock an account's holder out.
@@ -81,21 +74,19 @@ export class SignInLimits {
     this.ofAccount = new FailedAuthentications(limitsOfAccount, nowMs);
   }
 
-  /** Counts an attempt as failed and returns undefined. Returns the seconds until the next attempt if a limit is reached. */
-  count(source: SignInSource): number | undefined {
-    const { account, network } = source;
-    return (
-      this.ofNetwork.count(network) ?? this.ofAccountFromNetwork.count(pairOf(source)) ?? this.ofAccount.count(account)
-    );
+  /**
+   * Counts an attempt as failed and returns undefined. Returns the seconds until the next attempt if a limit is reached. `account` is an id or, for a name
+   * that no account has, the name; `network` is as `clientNetwork` returns it, without spaces.
+   */
+  count(account: string, network: string): number | undefined {
+    const pair = `${network} ${account}`;
+    return this.ofNetwork.count(network) ?? this.ofAccountFromNetwork.count(pair) ?? this.ofAccount.count(account);
   }
 
   /** Takes back the count of an attempt that succeeded. */
-  uncount(source: SignInSource): void {
-    this.ofNetwork.uncount(source.network);
-    this.ofAccountFromNetwork.uncount(pairOf(source));
-    this.ofAccount.uncount(source.account);
+  uncount(account: string, network: string): void {
+    this.ofNetwork.uncount(network);
+    this.ofAccountFromNetwork.uncount(`${network} ${account}`);
+    this.ofAccount.uncount(account);
   }
 }
-
-/** A network has no spaces. */
-const pairOf = ({ account, network }: SignInSource): string => `${network} ${account}`;

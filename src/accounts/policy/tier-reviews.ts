@@ -41,13 +41,11 @@ export async function reviewAccounts(
 /** Returns the accounts that qualify for the next tier. Reads all accounts. */
 const findPromotions = (database: SqlDatabase, day: string): Promise<readonly ReviewResult[]> =>
   database.reading(async (reader) => {
-    const credits = await listPaidCredits(reader);
-    const declined = await listDeclined(reader);
+    const historyOf = await readHistories(reader);
     const accounts = await listAccounts(reader, day.slice(0, 7));
     return accounts.flatMap((account) => {
       const { accountId, email, tier: from } = account;
-      const history = { ...account, credits: credits.get(accountId) ?? [], declined: declined.get(accountId) ?? null };
-      const { to, reviewKind } = decideTier(history, day);
+      const { to, reviewKind } = decideTier(historyOf(account), day);
       if (to === null) return [];
       return [{ accountId, email, from, to, outcome: reviewKind === "automatic" ? "automatic" : "queued" } as const];
     });
@@ -93,14 +91,21 @@ export async function tierProgress(
   const queued = await database.one(
     sql`SELECT 1 AS found FROM reviews WHERE account_id = ${accountId} AND outcome = 'queued'`,
   );
-  const { missing } = decideTier(await historyOf(database, account), day);
+  const { missing } = decideTier((await readHistories(database, accountId))(account), day);
   return { tier: account.tier, missing, isQueued: queued !== undefined };
 }
 
-async function historyOf(database: SqlDatabase, account: Account): Promise<AccountHistory> {
-  const { accountId } = account;
-  const credits = (await listPaidCredits(database, accountId)).get(accountId) ?? [];
-  return { ...account, credits, declined: (await listDeclined(database, accountId)).get(accountId) ?? null };
+/** Returns a function that returns the history of an account: of one, or of all. */
+async function readHistories(
+  database: SqlDatabase,
+  ofAccountId?: string,
+): Promise<(account: Account) => AccountHistory> {
+  const credits = await listPaidCredits(database, ofAccountId);
+  const declined = await listDeclined(database, ofAccountId);
+  return (account) => {
+    const { accountId } = account;
+    return { ...account, credits: credits.get(accountId) ?? [], declined: declined.get(accountId) ?? null };
+  };
 }
 
 async function listPaidCredits(

@@ -49,11 +49,11 @@ export class SignIn {
     const known = name.trim().toLowerCase().slice(0, 254);
     const credentials = await this.administration.call(findCredentials, known);
     // The id and the email address of an account count together.
-    const source = { account: credentials?.accountId ?? known, network };
-    const retryAfterSeconds = this.limits.count(source);
+    const account = credentials?.accountId ?? known;
+    const retryAfterSeconds = this.limits.count(account, network);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
     if (!(await matchesPassword(password, credentials?.hash, network)) || credentials === undefined) return "wrong";
-    this.limits.uncount(source);
+    this.limits.uncount(account, network);
     return { accountId: credentials.accountId };
   }
 

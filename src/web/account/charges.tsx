@@ -3,8 +3,10 @@ import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { type LedgerEntry, listEntryPage } from "../../accounts/ledger/entry-pages.ts";
+import { listEntries } from "../../accounts/ledger/ledger.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import { exportUnitRows, type UsageClass } from "../../accounts/policy/prices.ts";
+import { integerIn } from "../../base/json.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { SheetProps } from "../components/sheet.tsx";
@@ -14,8 +16,6 @@ import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell
 import { cursorPage } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
-/** Credits that are summed; older ones are left out. */
-const creditsMax = 1_000;
 
 /** What the requests of each usage class do. */
 const purposes: Readonly<Record<UsageClass, string>> = {
@@ -96,9 +96,8 @@ export const EntrySheet = ({ entries, keys, today, ...sheet }: EntrySheetProps):
 
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
-  const page = { accountId, before: null, limit: creditsMax, hasCharges: false };
-  const credits = await administration.call(listEntryPage, page);
-  return credits.reduce((sum, { micros }) => sum + micros, 0);
+  const credits = await administration.call(listEntries, accountId);
+  return credits.reduce((sum, credit) => sum + integerIn(credit, "micros"), 0);
 }
 
 /** Returns the sheet of a page of charges and credits, which begins where the address of the account's page says. */

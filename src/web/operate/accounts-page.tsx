@@ -69,10 +69,9 @@ export const accountsPage =
 /** Returns the accounts with a text in their address, those that were charged most this month first, beside the month before. */
 async function listAccounts({ accounts: { administration } }: SiteServices, search: string) {
   const month = monthIn(new URLSearchParams(), administration.nowMs);
-  const days = { period: periodOf(month), before: sameDaysBefore(month) };
   const [{ accounts, total }, sums] = await Promise.all([
     administration.call(searchAccounts, search, month.day.slice(0, 7), accountsMax),
-    administration.call(sumRevenue, { ...days, accountsMax: chargedMax }),
+    administration.call(sumRevenue, periodOf(month), sameDaysBefore(month), chargedMax),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
   const rows = accounts

@@ -83,8 +83,8 @@ export const revenuePage =
     const month = monthIn(query, administration.nowMs);
     const wholeBefore = { startDate: month.beforeStart, endDate: plusDays(month.start, -1) };
     const [sums, { days }] = await Promise.all([
-      administration.call(sumRevenue, { period: periodOf(month), before: sameDaysBefore(month), accountsMax }),
-      administration.call(sumRevenue, { period: periodOf(month), before: wholeBefore, accountsMax: 1 }),
+      administration.call(sumRevenue, periodOf(month), sameDaysBefore(month), accountsMax),
+      administration.call(sumRevenue, periodOf(month), wholeBefore, 1),
     ]);
     const micros = new Map(days.map((one) => [one.date, one.micros]));
     const chargesOf = (list: readonly string[]) => list.map((day) => micros.get(day) ?? 0);
@@ -289,7 +289,7 @@ export const revenueDownload =
     const month = monthIn(query, administration.nowMs);
     const range = periodOf(month);
     const read = (after: RevenueRow | null, limit: number): Promise<readonly RevenueRow[]> =>
-      administration.call(listRevenue, { range, after, limit });
+      administration.call(listRevenue, range, after, limit);
     return { name: `revenue-${month.start.slice(0, 7)}.csv`, lines: csvOfChunks(csvColumns, read, csvRow) };
   };
 
