@@ -3,7 +3,7 @@
  * in the document decides how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
-import { isObject, ownValue, parsedJson } from "../base/json.ts";
+import { isObject, ownValue, parsedJson, repeatedName } from "../base/json.ts";
 import { normalizeText } from "../base/text.ts";
 import { printable } from "../base/user-error.ts";
 import { type Operation, operation, type Parameter, type Schema } from "./document.ts";
@@ -253,8 +253,16 @@ export function decodeBody<Id extends OperationId>(id: Id, text: string): BodyOf
 function objectIn(text: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   const expected = `a JSON object with ${names.join(" and ")}`;
   const value = parsedJson(text);
-  if (isObject(value)) return value;
-  throw invalid("body", quoted(text.slice(0, 80)), expected);
+  if (!isObject(value)) throw invalid("body", quoted(text.slice(0, 80)), expected);
+  const repeated = repeatedName(text);
+  // Half of a surrogate pair, which JSON can escape and UTF-8 cannot hold.
+  const [half] =
+    JSON.stringify(value)
+      .replaceAll("\\\\", "")
+      .match(/\\ud[89a-f]../) ?? [];
+  if (half !== undefined) throw invalid("body", `with ${half}`, "whole characters");
+  if (repeated !== undefined) throw invalid("body", `with ${quoted(repeated)} twice`, "each name once in an object");
+  return value;
 }
 
 const invalid = (parameter: string, value: string, allowed: string): Refusal =>

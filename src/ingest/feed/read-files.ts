@@ -175,7 +175,7 @@ const columnLike = (columns: readonly string[], pattern: RegExp): string | undef
   columns.find((column) => pattern.test(foldName(column)));
 
 /** Returns the column of the date on which cars were sold, by its name. */
-export const saleDateIn = (columns: readonly string[]): string | undefined =>
+const saleDateIn = (columns: readonly string[]): string | undefined =>
   columnLike(columns, /^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
 
 /** Returns the columns of a file of sold cars, for a message; undefined if it is none. */

@@ -213,6 +213,11 @@ function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
       "not an HTTP URL",
     ],
     [
+      schema.format === "uri",
+      (text) => sql`regexp_matches(${text}, '(?:[,;|]|%20)+https?://', 'i')`,
+      "several URLs: expected one",
+    ],
+    [
       schema.format === "website",
       (text) =>
         sql`NOT regexp_full_match(${text}, '(https?://)?([\\p{L}\\p{N}-]+\\.)+\\p{L}{2,}(:[0-9]+)?([/?#]\\S*)?', 'i')`,
