@@ -9,6 +9,7 @@ import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { useAndClose } from "../../db/sql-database.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import { currentManifest, tableFilesOf } from "../../lake/manifest.ts";
+import { requireUnpublished } from "../../lake/writer/writer.ts";
 import { connectTo } from "../../sources/connect.ts";
 import { publicMessageOf } from "../../sources/source-fetch.ts";
 import { type FeedSource, readSources } from "../../sources/sources-file.ts";
@@ -78,7 +79,10 @@ async function stateChecks({
 
 async function checkVersion(lake: string): Promise<string> {
   const manifest = await currentManifest(lake);
-  if (manifest === undefined) return `${lake}: no version published`;
+  if (manifest === undefined) {
+    await requireUnpublished(lake);
+    return `${lake}: no version published`;
+  }
   for (const file of [...tableFilesOf(manifest), ...manifest.serving]) {
     const fault = await fileFault(lake, file, "size");
     if (fault !== undefined) throw new UserError(`${lake}: version ${manifest.version}: ${fault}`);

@@ -277,10 +277,10 @@ async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
   return rest.length === 0 ? "utf-8" : otherEncoding;
 }
 
-/** Returns the encoding of a file, with a remark if nothing says it. */
+/** Returns the encoding of a file, with a remark if nothing says it; an XML document can. */
 async function foundEncoding(file: FeedFile, { limits, remark }: Preparation): Promise<string> {
   const encoding = await encodingOf(file, limits);
-  if (encoding === otherEncoding)
+  if (encoding === otherEncoding && file.format !== "xml")
     remark(
       `${printable(file.name)}: not in UTF-8, read as ${otherEncoding}; file.encoding of a mapping names another.`,
     );

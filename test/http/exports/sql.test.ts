@@ -32,7 +32,7 @@ interface Sent {
 }
 
 async function post(
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
   { headers, query = "", as = customer, url = client.url }: Sent = {},
 ): Promise<Answer> {
   const response = await fetch(`${url}/v1/sql${query}`, {
@@ -180,6 +180,8 @@ test("a statement is charged for each started second, one that could not be plan
 const invalidBodies: readonly (readonly [body: string, code: string, message: RegExp])[] = [
   ["", "invalid_parameter_value", /^Invalid value "" for body: expected a JSON object with sql and params\./],
   ["[1]", "invalid_parameter_value", /for body: expected a JSON object/],
+  ['{"sql":"SELECT 1","\\u0073ql":"SELECT 2"}', "invalid_parameter_value", /with "sql" twice for body: expected each/],
+  ['{"sql":"SELECT \'\\ud83d\'"}', "invalid_parameter_value", /with \\ud83d for body: expected whole characters/],
   ["{}", "missing_parameter", /^Missing parameter sql: expected text of 1 to 32768 characters\./],
   ['{"sql":""}', "invalid_parameter_value", /^Invalid value "" for sql: expected text of 1 to 32768 characters\./],
   ['{"sql":1}', "invalid_parameter_value", /^Invalid value 1 for sql/],
@@ -208,6 +210,8 @@ const invalidBodies: readonly (readonly [body: string, code: string, message: Re
     /Binder Error: Referenced column "pirce" not found[\s\S]*price/,
   ],
   ['{"sql":"  -- nothing"}', "invalid_statement", /expected one with a result/],
+  ['{"sql":"¿"}', "invalid_statement", /Parser Error: syntax error at a character/],
+  ['{"sql":"SELECT ?"}', "invalid_statement", /expected parameters such as \$name/],
   ['{"sql":"CREATE TABLE a (b INTEGER)"}', "invalid_statement", /expected one with a result/],
   ['{"sql":"SELECT 1 AS a; SELECT 2 AS b"}', "invalid_statement", /expected a result of the last one only/],
   ['{"sql":"FROM range(2000000)"}', "invalid_statement", /Too many rows: expected at most 1000000\. Add a LIMIT/],
@@ -224,6 +228,13 @@ for (const [body, code, message] of invalidBodies)
     assert.deepEqual([status, found], [400, code], text);
     assert.match(text, message);
   });
+
+test("a body may begin with a byte order mark, and one that is not in UTF-8 is refused", async () => {
+  assert.equal((await post('\ufeff{"sql":"SELECT 1 AS a"}')).status, 200);
+  const [status, code, message] = await errorOf(post(new Uint8Array(Buffer.from('{"sql":"SELECT \'é\'"}', "latin1"))));
+  assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
+  assert.match(message, /for body: expected text in UTF-8\.$/);
+});
 
 test("the reason of an invalid statement is cut, so that no error holds a result", async () => {
   const [status, code, message] = await errorOf(run("SELECT repeat('ab', 10000000)::INTEGER AS a"));
