@@ -25,14 +25,10 @@ export function parsedJson(text: string): unknown {
 /** Returns a name that an object in a valid JSON text has twice, of which parsers take either value; undefined if there is none. */
 export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = [];
-  for (const [token, quoted] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+  for (const [token, name] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (token === "{") open.push(new Set());
     if (token === "}") open.pop();
-    const names = open.at(-1);
-    if (quoted === undefined || names === undefined) continue;
-    const name = JSON.parse(quoted);
-    if (names.has(name)) return name;
-    names.add(name);
+    if (name !== undefined && open.at(-1)?.size === open.at(-1)?.add(JSON.parse(name)).size) return JSON.parse(name);
   }
   return undefined;
 }

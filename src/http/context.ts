@@ -2,14 +2,12 @@
  * One request: Koa's context with its state, routers in which `HEAD` matches wherever `GET` does, its body within a limit, and the call of an operation
  * that it stands for.
  */
-import { isUtf8 } from "node:buffer";
 import Router from "@koa/router";
 import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { pricingVersion } from "../accounts/policy/prices.ts";
-import { refuse } from "../contract/errors.ts";
-import { quoted } from "../contract/query-string.ts";
+import { decodedBody } from "../contract/decode.ts";
 import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
@@ -93,17 +91,9 @@ export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }:
 /** How much of a body that is too long is received, and discarded, before the connection is closed. */
 const discardedBytesMax = 8 * 2 ** 20;
 
-/**
- * Reads a body as UTF-8, without a byte order mark. Returns undefined if it is longer than `bytesMax`. Refuses other encodings. Throws Abandoned if it does
- * not arrive whole.
- */
-export async function readBody(context: RequestContext, bytesMax: number): Promise<string | undefined> {
-  const bytes = await readBytes(context, bytesMax);
-  if (bytes === undefined) return undefined;
-  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
-  const value = quoted(bytes.toString("utf8", 0, 80));
-  throw refuse("invalid_parameter_value", { parameter: "body", value, allowed: "text in UTF-8", hint: "" });
-}
+/** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Refuses other encodings. Throws Abandoned if it does not arrive whole. */
+export const readBody = async (context: RequestContext, bytesMax: number): Promise<string | undefined> =>
+  decodedBody(await readBytes(context, bytesMax));
 
 /** Reads a body as `readBody` does, as bytes. */
 export async function readBytes({ req }: RequestContext, bytesMax: number): Promise<Buffer | undefined> {

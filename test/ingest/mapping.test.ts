@@ -160,7 +160,6 @@ const refused: Readonly<Record<string, readonly [mapping: string | object, messa
   "a dealer without a name": [{ fields, dealer: { key: ["seller"], fields: {} } }, /dealer\.fields .*'name'/],
   "an unknown key": [{ fields, dealer, separator: ";" }, /must NOT have additional .*\(separator\)/],
   "an unknown encoding": [{ file: { encoding: "ebcdic" }, fields, dealer }, /file\.encoding /],
-  "a name twice": ['{"version":1,"fields":{"vin":"a","vin":"b"}}', /mapping\.json: "vin" twice in an object/],
   "text that is not JSON": ["fields: vin", /mapping\.json: invalid JSON in mapping file: /],
   "a list": ["[]", /mapping\.json: must be object/],
 };

@@ -203,7 +203,7 @@ test("entities are decoded before a list is split", async () => {
 });
 
 test("several URLs in one text are refused, and one that contains another is not", async () => {
-  const several = "several URLs: expected one";
+  const several = "not an HTTP URL";
   await checkAlone("vdp_url", [
     ["https://a.example/1, https://a.example/2", several],
     ["https://a.example/1;HTTPS://a.example/2", several],

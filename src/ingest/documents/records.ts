@@ -328,7 +328,7 @@ export function objectIn(line: string): object | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Returns a row as JSON, with U+FFFD for halves of surrogate pairs, which the engine refuses. */
+/** Returns a row as JSON, with U+FFFD for halves of surrogate pairs, which no UTF-8 can hold. */
 const jsonLine = (row: object): string =>
   JSON.stringify(row).replaceAll(/(?<!\\)((?:\\\\)*)\\ud[89a-f]../g, "$1\ufffd");
 

@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { isNotFound } from "../../base/files.ts";
-import { isObject, repeatedName } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import { projectPath, projectText } from "../../base/project-files.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
@@ -85,18 +85,12 @@ function ruleOf(rule: FileRule, fail: (message: string) => never): Rule {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  let text = "";
-  let content: unknown;
   try {
-    text = await readFile(path, "utf8");
-    content = JSON.parse(text);
+    return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
     if (isNotFound(thrown)) throw new UserError(`${path}: mapping file not found.`);
     throw new UserError(`${path}: invalid JSON in mapping file: ${printable(messageOf(thrown))}.`);
   }
-  const repeated = repeatedName(text);
-  if (repeated === undefined) return content;
-  throw new UserError(`${path}: "${printable(repeated)}" twice in an object: expected each name once.`);
 }
 
 function checkFieldNames(name: string, table: FeedTable, rules: Rules<unknown>): void {

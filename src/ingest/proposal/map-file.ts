@@ -1,5 +1,5 @@
 /** What `carquet map` and the page "New feed" share: reads a file, proposes its mapping with a person's choices, and tries it on all rows. */
-import { integerIn, type Json, textIn } from "../../base/json.ts";
+import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { any, sql } from "../../db/sql.ts";
@@ -66,10 +66,11 @@ async function goneCars(session: Session): Promise<readonly string[]> {
   );
   const rows = await session.rows(sql`
     SELECT "column", min("text") AS "text", count(*)::INTEGER AS n FROM cells WHERE ${any(tests)} GROUP BY "column" ORDER BY "column"`);
-  return rows.map((row) => {
-    const [column, text] = [textIn(row, "column"), textIn(row, "text")].map((name) => `"${printable(name, 40)}"`);
-    return `${column} has ${text} (${integerIn(row, "n")} rows): expected cars for sale, not sold ones; the filter of a mapping leaves rows out`;
-  });
+  const named = (row: Row, column: string): string => `"${printable(textIn(row, column), 40)}"`;
+  return rows.map(
+    (row) =>
+      `${named(row, "column")} has ${named(row, "text")} (${integerIn(row, "n")} rows): expected cars for sale, not sold ones; the filter of a mapping leaves rows out`,
+  );
 }
 
 /** Tries a mapping on all rows of the file that is sampled. Returns how much of each column is usable, with values before and after. */

@@ -182,28 +182,13 @@ export class AnalystDatabase {
       });
     } catch (thrown) {
       if (thrown instanceof UserError) throw thrown;
-      throw new UserError(engineMessage(thrown));
+      throw new UserError(messageOf(thrown).replace(/^Failed to extract statements: /, ""));
     }
   }
 
   private async checkExplain(text: string): Promise<void> {
     await this.session.prepareEach(new Sql([explainedText(text)], []), async ({ kind }) => checkExplained(kind));
   }
-}
-
-/** Messages of the engine's bindings that do not say what is wrong, each with one that does. */
-const bindingMessages: ReadonlyMap<string, string> = new Map([
-  // The engine quotes a part of a character in its own message.
-  ["Error in native callback", "Parser Error: syntax error at a character that is not of SQL."],
-  [
-    "Unexpected type id: 0",
-    "Invalid statement: its result has no type: expected parameters such as $name, not ? or $1.",
-  ],
-]);
-
-function engineMessage(thrown: unknown): string {
-  const message = messageOf(thrown).replace(/^Failed to extract statements: /, "");
-  return bindingMessages.get(message) ?? message;
 }
 
 /** Returns a query for the stored values of a result, of one row more than it may have. */
