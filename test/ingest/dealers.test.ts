@@ -55,10 +55,10 @@ test("states are read in their usual abbreviations, and others of the United Sta
     ["CA", "NY", "NC", "ON", "Californai", "US-TX", "Bavaria"],
   );
   const reason = "not a state of the United States, nor a province of Canada";
-  const noted = { outcome: "noted", field: "state", reason };
-  assert.deepEqual(await queryLake(lake, 'SELECT outcome, field, "value", reason FROM rejects ORDER BY "row"'), [
-    { ...noted, value: "Californai" },
-    { ...noted, value: "US-TX" },
+  const rejects = `SELECT outcome, "value", reason FROM rejects WHERE field = 'state' ORDER BY "row"`;
+  assert.deepEqual(await queryLake(lake, rejects), [
+    { outcome: "noted", value: "Californai", reason },
+    { outcome: "noted", value: "US-TX", reason },
   ]);
 });
 
