@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
-import { publicOriginOf } from "../http/service/service-state.ts";
+import { publicOriginOf, requireOwnNetwork } from "../http/service/service-state.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { type CertificateFiles, certificateFilesOf, readCertificate } from "./certificate-files.ts";
 import { logFormat, logLevel } from "./log.ts";
@@ -47,8 +47,11 @@ const foldersOf = (settings: CheckedSettings): readonly (readonly [flag: string,
   ];
 };
 
-const checkValues = ({ publicUrl, auth }: CheckedSettings): string =>
-  `log: ${logFormat()}, ${logLevel()}; public URL: ${publicUrl === undefined ? "none" : publicOriginOf(publicUrl)}; keys: ${auth}`;
+function checkValues(settings: CheckedSettings): string {
+  const { publicUrl, auth } = settings;
+  if (auth === "off") requireOwnNetwork(settings);
+  return `log: ${logFormat()}, ${logLevel()}; public URL: ${publicUrl === undefined ? "none" : publicOriginOf(publicUrl)}; keys: ${auth}`;
+}
 
 /** Checks that files can be created in a folder, or in the nearest one above that exists; metrics are written to one that exists only. */
 async function checkFolder(flag: string, path: string): Promise<string> {

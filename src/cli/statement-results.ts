@@ -127,7 +127,7 @@ export async function writeLastResult(
   }
   const { form, contentOf } = printedFormats[format];
   const result = last === undefined ? undefined : await database.write(last, { ...form, isRaw });
-  if (result === undefined) throw new UserError(`Invalid statement for ${file}: expected one with a result.`);
+  if (result === undefined) throw new UserError("Invalid statements: expected one with a result as the last one.");
   try {
     await replaceFileWith(file, contentOf(result));
   } catch (thrown) {

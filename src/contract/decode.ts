@@ -2,8 +2,9 @@
  * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. The parameter's schema
  * in the document decides how a value is split, parsed and validated.
  */
+import { isUtf8 } from "node:buffer";
 import type { ErrorObject } from "ajv";
-import { isObject, ownValue, parsedJson } from "../base/json.ts";
+import { isObject, ownValue, parsedJson, repeatedName } from "../base/json.ts";
 import { normalizeText } from "../base/text.ts";
 import { printable } from "../base/user-error.ts";
 import { type Operation, operation, type Parameter, type Schema } from "./document.ts";
@@ -250,11 +251,24 @@ export function decodeBody<Id extends OperationId>(id: Id, text: string): BodyOf
   return body as BodyOf<Id>;
 }
 
+/** Half of a surrogate pair, which JSON can escape and UTF-8 cannot hold. */
+const halfCharacter = /\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]../i;
+
 function objectIn(text: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   const expected = `a JSON object with ${names.join(" and ")}`;
   const value = parsedJson(text);
-  if (isObject(value)) return value;
-  throw invalid("body", quoted(text.slice(0, 80)), expected);
+  if (!isObject(value)) throw invalid("body", quoted(text.slice(0, 80)), expected);
+  const repeated = repeatedName(text);
+  const [half] = halfCharacter.exec(text.replaceAll("\\\\", "")) ?? [];
+  if (half !== undefined) throw invalid("body", `with ${half}`, "whole characters");
+  if (repeated !== undefined) throw invalid("body", `with ${quoted(repeated)} twice`, "each name once in an object");
+  return value;
+}
+
+/** Returns the text of a body, without a byte order mark. Refuses with `invalid_parameter_value` what is not UTF-8. */
+export function decodedBody(bytes: Buffer | undefined): string | undefined {
+  if (bytes === undefined || isUtf8(bytes)) return bytes && new TextDecoder().decode(bytes);
+  throw invalid("body", quoted(bytes.toString("utf8", 0, 80)), "text in UTF-8");
 }
 
 const invalid = (parameter: string, value: string, allowed: string): Refusal =>

@@ -7,6 +7,7 @@ import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext 
 import type { Logger } from "pino";
 import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { pricingVersion } from "../accounts/policy/prices.ts";
+import { decodedBody } from "../contract/decode.ts";
 import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
@@ -90,9 +91,9 @@ export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }:
 /** How much of a body that is too long is received, and discarded, before the connection is closed. */
 const discardedBytesMax = 8 * 2 ** 20;
 
-/** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Throws Abandoned if it is malformed, or its client disconnects. */
+/** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Refuses other encodings. Throws Abandoned if it does not arrive whole. */
 export const readBody = async (context: RequestContext, bytesMax: number): Promise<string | undefined> =>
-  (await readBytes(context, bytesMax))?.toString("utf8");
+  decodedBody(await readBytes(context, bytesMax));
 
 /** Reads a body as `readBody` does, as bytes. */
 export async function readBytes({ req }: RequestContext, bytesMax: number): Promise<Buffer | undefined> {

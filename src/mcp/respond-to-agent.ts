@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
-import { isObject, parsedJson } from "../base/json.ts";
+import { isObject, parsedJson, repeatedName } from "../base/json.ts";
 import { messageOf } from "../base/user-error.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
@@ -63,7 +63,7 @@ export async function respondToAgent(
   const accepted = acceptedTypes(context.get("Accept"), [jsonType, eventsType]);
   if (accepted.length === 0)
     return sendError(context, 406, `No acceptable type in Accept: expected ${jsonType} or ${eventsType}.`);
-  const fault = faultOf(body);
+  const fault = faultOf(body) ?? (body !== undefined && repeatedName(text) !== undefined ? nameTwice : undefined);
   if (fault !== undefined) return sendError(context, 400, fault);
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
@@ -85,6 +85,8 @@ export async function respondToAgent(
 const batchMax = 8;
 /** How deep arrays and objects of a request are nested at most; tools take lists of texts. */
 const depthMax = 32;
+
+const nameTwice = "A name twice in an object: expected each name once.";
 
 /** Returns what is wrong with the size or depth of a request. */
 function faultOf(body: unknown): string | undefined {

@@ -78,6 +78,7 @@ test("a node that can serve has a line for each check, and ends with code 0", as
 describe("each fault has its line, and the check ends with code 1", () => {
   const faults: readonly (readonly [check: string, says: RegExp, args: () => readonly string[]])[] = [
     ["settings", /Invalid public URL x: /, () => [...healthy, "--public-url", "x"]],
+    ["settings", /Invalid host 0\.0\.0\.0 for --auth=off/, () => ["--lake", lake, "--auth=off", "--host", "0.0.0.0"]],
     ["lake folder", /not a lake, because it has /, () => [...healthy, "--lake", folder]],
     ["folder of --spool", /is not a folder/, () => [...healthy, "--spool", accounts]],
     ["folder of --metrics-folder", /ENOENT/, () => [...healthy, "--metrics-folder", join(folder, "none")]],
@@ -110,6 +111,13 @@ describe("each fault has its line, and the check ends with code 1", () => {
     rmSync(join(damaged, tables.listings[0]?.path ?? ""));
     const outcomes = await outcomesOf([...healthy, "--lake", damaged]);
     assert.match(outcomes.get("lake") ?? "", /^failed: .*: version 2026-11-19\.1: files\/listings\/.*not found/);
+  });
+
+  test("a lake whose CURRENT is lost", async (t) => {
+    const { lake: damaged } = await createLake(t);
+    rmSync(join(damaged, "CURRENT"));
+    const outcomes = await outcomesOf([...healthy, "--lake", damaged]);
+    assert.match(outcomes.get("lake") ?? "", /^failed: .*: CURRENT is missing: expected the name of the published/);
   });
 
   test("a disk with less than 100 MiB of space, with which a service starts all the same", async (t) => {

@@ -241,6 +241,8 @@ test("a link that repeats, a history report or a video is no detail page, and th
 test("a column of prices in another currency is not used, and the currency is named", async () => {
   const { out, mapping } = await mapped({ ...vins, Price: ["15.990 €", "12.490,00 EUR", "9 900 €"], MSRP: ["20,000"] });
   assert.deepEqual(lineOf(out, "Price").slice(1, 3), ["unmapped", "0 % fit price: in EUR: expected USD"]);
+  const open = lineOf((await mapped({ ...vins, Price: ["20000,00", "18500,50"] })).out, "Price");
+  assert.match(open[2] ?? "", /^0 % fit price: point or comma could be decimal/);
   assert.deepEqual(Object.keys(mapping.fields), ["vin", "msrp"]);
 });
 
@@ -257,7 +259,19 @@ test("a file of sold cars is warned of, and one whose date of sale is empty is n
     3,
   ))
     assert.match((await mapped(sold)).out, warning, JSON.stringify(sold));
-  for (const stock of sampled([price, { ...price, "Sold Date": [""] }, { ...price, "Sale Price": ["14990"] }], 3))
+  const status = { ...price, "Vehicle Status": ["In Stock", "SOLD", "Out of stock"] };
+  assert.match((await mapped(status)).out, /^"Vehicle Status" has "Out of stock" \(2 rows\): expected cars for sale/m);
+  for (const gone of sampled([{ "Is Sold": ["N", "Y"] }, { Deleted: ["0", "1"] }, { Published: ["1", "0"] }], 1))
+    assert.match((await mapped({ ...price, ...gone })).out, warning, JSON.stringify(gone));
+  for (const stock of sampled(
+    [
+      price,
+      { ...price, Comments: ["Sold as is"], Active: ["1"], Sold: ["No"] },
+      { ...price, "Sold Date": [""] },
+      { ...price, "Sale Price": ["14990"] },
+    ],
+    3,
+  ))
     assert.doesNotMatch((await mapped(stock)).out, warning, JSON.stringify(stock));
 });
 

@@ -40,6 +40,28 @@ test("a dealer without coordinates has those of its ZIP, marked, and delivered o
   ]);
 });
 
+test("states are read in their usual abbreviations, and others of the United States and Canada are noted", async (t) => {
+  const folder = await temporaryFolder(t);
+  const states = ["Calif.", "N.Y.", "n. carolina", "Ontario", "Californai", "US-TX"];
+  const dealers = states.map((state, index) => ({ dealer_id: dealerIdOf(index), name: state, state }));
+  const abroad = { dealer_id: dealerIdOf(9), name: "Abroad", state: "Bavaria", country: "DE" };
+  const cars = [...dealers, abroad].map(({ dealer_id }, index) => ({ vin: vinOf(index), dealer_id }));
+  await writeFeeds(folder, day, { dealers: [...dealers, abroad], inventory: cars });
+  const lake = join(folder, "lake");
+  await ingestPath(lake, folder, { hasServingFiles: false });
+  const rows = await queryLake(lake, "SELECT state FROM dealers ORDER BY dealer_id");
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ["CA", "NY", "NC", "ON", "Californai", "US-TX", "Bavaria"],
+  );
+  const reason = "not a state of the United States, nor a province of Canada";
+  const rejects = `SELECT outcome, "value", reason FROM rejects WHERE field = 'state' ORDER BY "row"`;
+  assert.deepEqual(await queryLake(lake, rejects), [
+    { outcome: "noted", value: "Californai", reason },
+    { outcome: "noted", value: "US-TX", reason },
+  ]);
+});
+
 const mapping = {
   version: 1,
   fields: { vin: "VIN" },

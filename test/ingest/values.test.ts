@@ -45,6 +45,8 @@ test("prices are read with signs, separators, currency, thousands and remarks, o
     ["$20.7k", 20700],
     ["52k", 52000],
     ["20000.5", 20001],
+    ["20000.-", 20000],
+    ["20000-", "not a whole number"],
     ["20000,00", open],
     ["18500,5", open],
     ["15.990", open],
@@ -198,6 +200,17 @@ test("entities are decoded before a list is split", async () => {
     rule: { list: { separator: ";" } },
   });
   assert.deepEqual(one?.value, ["Bose® Audio", "Rain-Sensing Wipers", "A & B"]);
+});
+
+test("several URLs in one text are refused, and one that contains another is not", async () => {
+  const several = "not an HTTP URL";
+  await checkAlone("vdp_url", [
+    ["https://a.example/1, https://a.example/2", several],
+    ["https://a.example/1;HTTPS://a.example/2", several],
+    ["https://a.example/1 http://a.example/2", several],
+    ["https://a.example/w_3,h_2/https://b.example/1", "https://a.example/w_3,h_2/https://b.example/1"],
+    ["https://a.example/?next=http://b.example", "https://a.example/?next=http://b.example"],
+  ]);
 });
 
 test("blanks in URLs are encoded", async () => {

@@ -9,6 +9,7 @@ import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { useAndClose } from "../../db/sql-database.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import { currentManifest, tableFilesOf } from "../../lake/manifest.ts";
+import { requireUnpublished } from "../../lake/writer/writer.ts";
 import { connectTo } from "../../sources/connect.ts";
 import { publicMessageOf } from "../../sources/source-fetch.ts";
 import { type FeedSource, readSources } from "../../sources/sources-file.ts";
@@ -54,14 +55,8 @@ async function isPassed([check, find]: Check, isJson: boolean): Promise<boolean>
 }
 
 /** The checks of what a service can start without: the published version, the accounts, and the sources. */
-async function stateChecks({
-  lake,
-  auth,
-  accounts,
-  sources: path,
-  stallMs,
-  offline,
-}: CheckValues): Promise<readonly Check[]> {
+async function stateChecks(values: CheckValues): Promise<readonly Check[]> {
+  const { lake, auth, accounts, sources: path, stallMs, offline } = values;
   const hasAccounts = auth !== "off" && !(offline && isPostgresUrl(accounts));
   const checks: Check[] = [["lake", () => checkVersion(lake)]];
   if (hasAccounts) checks.push(["accounts", () => checkAccounts(accounts)]);
@@ -78,7 +73,7 @@ async function stateChecks({
 
 async function checkVersion(lake: string): Promise<string> {
   const manifest = await currentManifest(lake);
-  if (manifest === undefined) return `${lake}: no version published`;
+  if (manifest === undefined) return requireUnpublished(lake).then(() => `${lake}: no version published`);
   for (const file of [...tableFilesOf(manifest), ...manifest.serving]) {
     const fault = await fileFault(lake, file, "size");
     if (fault !== undefined) throw new UserError(`${lake}: version ${manifest.version}: ${fault}`);

@@ -225,7 +225,7 @@ export const webhooksOf = ({ privateWebhooks = false }: ServeOptions): WebhookOp
 });
 
 /** Throws a UsageError if a service without keys is to listen on all addresses of a machine, or to serve pages of any origin. */
-function requireOwnNetwork({ host, corsOrigins = [] }: ServeOptions): void {
+export function requireOwnNetwork({ host, corsOrigins = [] }: Pick<ServeOptions, "host" | "corsOrigins">): void {
   if (/^(0\.0\.0\.0|::|\*|)$/.test(host))
     throw new UsageError(
       `Invalid host ${host} for --auth=off: expected one address, such as 127.0.0.1, instead of all.`,

@@ -6,6 +6,7 @@
 import { projectPath } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { caseFold } from "../../db/text-matching.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
 import { buildColumns, dealerColumns, tokenKinds } from "../../lake/tables.ts";
@@ -185,10 +186,18 @@ export async function maxKeys(
 export async function normalizeDealers(session: Session): Promise<void> {
   if (await session.hasRows(sql`FROM parsed_dealers GROUP BY dealer_id HAVING count(*) > 1`))
     await mergeDuplicateDealers(session);
+  await session.run(sql`
+    INSERT INTO issues BY NAME
+    SELECT 'noted' AS outcome, 'dealers' AS feed, file, "row", dealer_id, 'state' AS field, state AS "value", ${unknownState} AS reason
+    FROM parsed_dealers LEFT JOIN canonical_of AS known ON known.attribute = 'country' AND known.key = ${caseFold(sql`country`)}
+    WHERE state IS NOT NULL AND coalesce(known.canonical, country, 'US') IN ('US', 'CA')
+      AND ${caseFold(sql`state`)} NOT IN (SELECT key FROM canonical_of WHERE attribute = 'state')`);
   const rows = sql`(SELECT dealer_id FROM parsed_inventory UNION ALL SELECT dealer_id FROM parsed_deliveries)`;
   if (!(await session.hasRows(sql`FROM ${rows} WHERE ${isUnknownDealer}`))) return;
   for (const table of ["inventory", "deliveries"] as const) await rejectUnknownDealers(session, table);
 }
+
+const unknownState = "not a state of the United States, nor a province of Canada";
 
 const isUnknownDealer = sql`dealer_id NOT IN (SELECT dealer_id FROM lake_dealers UNION SELECT dealer_id FROM parsed_dealers)`;
 

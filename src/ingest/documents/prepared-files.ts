@@ -109,12 +109,14 @@ export async function preparedFile(named: FeedFile, settings: Preparation): Prom
 
 /** Returns the format of a text by its content, if its name does not say it. */
 function contentFormat({ name, format }: FeedFile, text: string): Pick<FeedFile, "format"> {
-  if (format !== "csv" || !isOfAnyFormat(name)) return { format };
   const [first = "", second = ""] = text.trimStart().split(/[\r\n]+/, 2);
+  const isLines = objectIn(first) !== undefined && second.startsWith("{");
+  if (format === "json" && isLines) return { format: "ndjson" };
+  if (format !== "csv" || !isOfAnyFormat(name)) return { format };
   if (first.startsWith("PAR1")) return { format: "parquet" };
   if (/^<[?!a-z]/i.test(first)) return { format: "xml" };
   if (!/^(?:\{|\[)\s*(?:["[{]|$)/.test(first)) return { format };
-  return { format: objectIn(first) !== undefined && second.startsWith("{") ? "ndjson" : "json" };
+  return { format: isLines ? "ndjson" : "json" };
 }
 
 function ignored({ name, format }: FeedFile, { remark }: Preparation): readonly FeedFile[] {
@@ -136,7 +138,7 @@ async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparatio
   const { limits } = settings;
   const { delimiter = start.delimiter, quote = '"', header = true, columns = [], encoding } = file.mapping?.file ?? {};
   const layout: CsvLayout = { delimiter, quote, hasHeader: header, names: columns };
-  const actual = encoding ?? (await encodingOf(file, limits));
+  const actual = encoding ?? (await foundEncoding(file, settings));
   if (start.offset > 0) return rewrittenFile({ ...file, layout }, settings, start, actual);
   if (actual === "utf-8") return { ...file, layout };
   const path = await scratchPath(file, settings);
@@ -220,7 +222,7 @@ function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: num
 /** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
 async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { limits } = settings;
-  const encoding = file.mapping?.file?.encoding ?? (await encodingOf(file, limits));
+  const encoding = file.mapping?.file?.encoding ?? (await foundEncoding(file, settings));
   const path = await scratchPath(file, settings);
   const document = { file, limits, texts: () => decodedText(file, encoding, limits) };
   const { columns, badRows, rows } = await writeRecords(document, path);
@@ -273,6 +275,16 @@ async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
   if (rest.length > 0 && hasCharacters)
     throw fileError(file, ": the file ends within a character: expected whole text in UTF-8.");
   return rest.length === 0 ? "utf-8" : otherEncoding;
+}
+
+/** Returns the encoding of a file, with a remark if nothing says it; an XML document can. */
+async function foundEncoding(file: FeedFile, { limits, remark }: Preparation): Promise<string> {
+  const encoding = await encodingOf(file, limits);
+  if (encoding === otherEncoding && file.format !== "xml")
+    remark(
+      `${printable(file.name)}: not in UTF-8, read as ${otherEncoding}; file.encoding of a mapping names another.`,
+    );
+  return encoding;
 }
 
 /** The encoding of text that is not in UTF-8 and does not say its own. */

@@ -250,7 +250,7 @@ export async function writeRecords(document: FlatDocument, path: string) {
 function linesOf({ file, limits }: FlatDocument, reader: RecordReader, columns: Map<string, string>): string {
   let lines = "";
   for (const { row, record } of reader.take()) {
-    const line = JSON.stringify({ row, ...Object.fromEntries(named(file, record, columns)) });
+    const line = jsonLine({ row, ...Object.fromEntries(named(file, record, columns)) });
     if (columns.size > feedColumnsMax)
       throw fileError(file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
     if (Buffer.byteLength(line) > limits.recordBytes) throw limitError(file, "recordBytes", limits, row);
@@ -328,6 +328,10 @@ export function objectIn(line: string): object | undefined {
   return isObject(value) ? value : undefined;
 }
 
+/** Returns a row as JSON, with U+FFFD for halves of surrogate pairs, which no UTF-8 can hold. */
+const jsonLine = (row: object): string =>
+  JSON.stringify(row).replaceAll(/(?<!\\)((?:\\\\)*)\\ud[89a-f]../g, "$1\ufffd");
+
 /** Writes the lines of NDJSON that are objects, with their rows. Returns the number of rows, and those that are malformed. */
 export async function writeJsonLines({ texts, ...document }: FlatDocument, path: string) {
   const badRows: BadRow[] = [];
@@ -336,7 +340,7 @@ export async function writeJsonLines({ texts, ...document }: FlatDocument, path:
   const parser = new JsonLineParser(document, target, badRows, (value) => {
     if ("row" in value) throw fileError(document.file, `: reserved column name "row": expected any other name.`);
     target.rows += 1;
-    lines += `${JSON.stringify({ row: target.rows, ...value })}\n`;
+    lines += `${jsonLine({ row: target.rows, ...value })}\n`;
   });
   await writeParsed(texts(), parser, path, () => {
     const written = lines;

@@ -171,22 +171,17 @@ function describeRecognized(preset: string, [first = "", ...others]: readonly st
 const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
   mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
 
-const columnLike = (columns: readonly string[], pattern: RegExp): string | undefined =>
-  columns.find((column) => pattern.test(foldName(column)));
-
-/** Returns the column of the date on which cars were sold, by its name. */
-export const saleDateIn = (columns: readonly string[]): string | undefined =>
-  columnLike(columns, /^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
+/** The names of columns of files of sold cars: the date of the sale, and its price or customer. */
+const soldNames = [
+  /^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/,
+  /^(?:(?:sale|sold|selling|deal|final|hammer)(?:price|amount)|price(?:sold|atsale)|(?:buyer|customer|purchaser)(?:s?name|id)?|soldto)$/,
+];
 
 /** Returns the columns of a file of sold cars, for a message; undefined if it is none. */
 export function soldColumns(columns: readonly string[]): string | undefined {
-  const date = saleDateIn(columns);
-  const other = columnLike(
-    columns,
-    /^(?:(?:sale|sold|selling|deal|final|hammer)(?:price|amount)|price(?:sold|atsale)|(?:buyer|customer|purchaser)(?:s?name|id)?|soldto)$/,
-  );
-  if (date === undefined || other === undefined) return undefined;
-  return `"${printable(date, 40)}" and "${printable(other, 40)}"`;
+  const found = soldNames.flatMap((name) => columns.find((column) => name.test(foldName(column))) ?? []);
+  if (found.length < soldNames.length) return undefined;
+  return found.map((column) => `"${printable(column, 40)}"`).join(" and ");
 }
 
 /** Checks a file before its rows are read. Throws if it is invalid. */

@@ -209,7 +209,8 @@ function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
     ],
     [
       schema.format === "uri",
-      (text) => sql`NOT regexp_full_match(${text}, 'https?://[^\\s/]+\\S*', 'i')`,
+      (text) =>
+        sql`NOT regexp_full_match(${text}, 'https?://[^\\s/]+\\S*', 'i') OR regexp_matches(${text}, '(?:[,;|]|%20)https?://', 'i')`,
       "not an HTTP URL",
     ],
     [

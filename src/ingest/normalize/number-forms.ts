@@ -57,7 +57,7 @@ const groupingMarks = "[\\s\\x{00A0}\\x{202F}\\x{2009}'\\x{2019}]";
 const words = "[^0-9.,+-]*?";
 const digits = `[0-9](?:(?:[.,]|${groupingMarks}+)?[0-9])*|[.,][0-9]+`;
 const afterwards = "(?:\\*+|\\+\\s*(?i:tax|taxes|fees|t\\s*&\\s*l|ttl)\\.?)?";
-const numberPattern = `^\\s*(${words})\\s*([-+]?)\\s*(${words})\\s*(${digits})[.,]?-?\\s*((?:[kK]\\b)?)(?:\\s*([^0-9*+,\\s-][^0-9*+]*?))?\\s*${afterwards}\\s*$`;
+const numberPattern = `^\\s*(${words})\\s*([-+]?)\\s*(${words})\\s*(${digits})(?:[.,]-?)?\\s*((?:[kK]\\b)?)(?:\\s*([^0-9*+,\\s-][^0-9*+]*?))?\\s*${afterwards}\\s*$`;
 const groups = ["before", "minus", "inner", "digits", "thousand", "after"];
 
 /** The reason of a text that has either sign once, such as `20000,00` or `15.990`, and nothing that says which is decimal. */

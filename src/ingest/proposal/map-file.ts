@@ -1,14 +1,15 @@
 /** What `carquet map` and the page "New feed" share: reads a file, proposes its mapping with a person's choices, and tries it on all rows. */
-import type { Json } from "../../base/json.ts";
+import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { sql } from "../../db/sql.ts";
+import { any, sql } from "../../db/sql.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import type { ReadSettings } from "../feed/file-formats.ts";
-import { saleDateIn, soldColumns } from "../feed/read-files.ts";
+import { soldColumns } from "../feed/read-files.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { loadReferenceTables } from "../normalize/vocabularies.ts";
 import { readChoices } from "./choices.ts";
+import { aliases } from "./match-columns.ts";
 import { type ColumnPlan, expectedFields, proposeMapping, requireForeign, shareText } from "./propose.ts";
 import { sampleFile, samplesOf, tryMapping } from "./sample.ts";
 
@@ -54,10 +55,22 @@ export async function mapFile(
   const few = expectedFields.filter((field) => (filled.get(field) ?? usable) < usable / 2);
   const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / usable)})`);
   const notes = few.length === 0 ? [] : [`few rows have: ${shares.join(", ")}; --set fills one in the others`];
-  const sold = saleDateIn(columns);
-  if (soldColumns(columns) === undefined && (await session.hasRows(sql`FROM cells WHERE "column" = ${sold ?? ""}`)))
-    notes.push(`"${printable(sold ?? "", 40)}" has values: expected cars for sale, not sold ones`);
-  return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes] };
+  const gone = soldColumns(columns) === undefined ? await goneCars(session) : [];
+  return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes, ...gone] };
+}
+
+/** Returns a note for each column by which some rows are of cars that are not for sale. */
+async function goneCars(session: Session): Promise<readonly string[]> {
+  const tests = aliases.gone.map(
+    ({ of, text }) => sql`(regexp_matches("column", ${of}) AND regexp_full_match("text", ${text}))`,
+  );
+  const rows = await session.rows(sql`
+    SELECT "column", min("text") AS "text", count(*)::INTEGER AS n FROM cells WHERE ${any(tests)} GROUP BY "column" ORDER BY "column"`);
+  const named = (row: Row, column: string): string => `"${printable(textIn(row, column), 40)}"`;
+  return rows.map(
+    (row) =>
+      `${named(row, "column")} has ${named(row, "text")} (${integerIn(row, "n")} rows): expected cars for sale, not sold ones; the filter of a mapping leaves rows out`,
+  );
 }
 
 /** Tries a mapping on all rows of the file that is sampled. Returns how much of each column is usable, with values before and after. */

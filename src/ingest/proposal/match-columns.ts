@@ -49,6 +49,8 @@ interface AliasTable extends Readonly<Record<"inventory" | "dealers", Readonly<R
   readonly none: readonly string[];
   /** Columns that identify a dealer. */
   readonly dealer: FieldAliases;
+  /** Whole texts, in columns whose names match `of`, of rows whose car is not for sale. */
+  readonly gone: readonly Readonly<Record<"of" | "text", string>>[];
   /** Regular expressions by which kilometers are likely: of names of columns, and of whole texts in columns whose names match `of`. */
   readonly metric: { readonly names: string; readonly texts: readonly Readonly<Record<"of" | "text", string>>[] };
 }
@@ -144,7 +146,7 @@ export interface Match extends ColumnCandidate {
   readonly score: number;
   /** The share of known texts in the sample that ingest could use; 1 if there are none. */
   readonly usable: number;
-  /** Why most of the others are not usable, if that is their currency. */
+  /** Why most of the others are not usable, if they are amounts of money. */
   readonly reason?: string;
   /** Addresses in a text of the column, on average. */
   readonly addresses: number;
@@ -251,7 +253,7 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
   const isCode = sql`length("text") <= ${codeLength}`;
   const addresses = sql`(length("text") - length(replace(lower("text"), 'http', ''))) / 4`;
   return sql`
-    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (${isUsable}))::INTEGER AS usable, mode(verdict) FILTER (starts_with(verdict, 'in ')) AS reason, count(DISTINCT "text")::INTEGER AS distinct_texts,
+    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (${isUsable}))::INTEGER AS usable, mode(verdict) FILTER (verdict NOT IN ('', 'unusable')) AS reason, count(DISTINCT "text")::INTEGER AS distinct_texts,
       bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (${isUsable} AND ${isCode}) AS codes,
       avg(if(contains("text", '://'), ${addresses}, 0))::DOUBLE AS addresses,
       (count(*) FILTER (${isUsable} AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed

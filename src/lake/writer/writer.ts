@@ -165,7 +165,7 @@ export async function removeOrphans(
 }
 
 /** Throws a UserError unless a lake without `CURRENT` has at most the manifest of a first publish or a first follow that was killed. */
-async function requireUnpublished(lake: string): Promise<void> {
+export async function requireUnpublished(lake: string): Promise<void> {
   const [version, ...others] = await versionsIn(lake);
   if (version === undefined) return;
   const { previous, days } = await readManifest(lake, version);

@@ -32,7 +32,7 @@ interface Sent {
 }
 
 async function post(
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
   { headers, query = "", as = customer, url = client.url }: Sent = {},
 ): Promise<Answer> {
   const response = await fetch(`${url}/v1/sql${query}`, {
@@ -94,9 +94,7 @@ test("SQL counts what the API counts, with typed parameters, and names the versi
 test("numbers in parameters are read as the command line reads them", async () => {
   for (const number of sampled(["9007199254740993", "-1.50", "1e400"], 2)) {
     const sql = "SELECT $n::VARCHAR AS text, typeof($n) AS type";
-    const { status, body } = await post(
-      `{"sql":${JSON.stringify(sql)},"params":{"n": ${number} ,"s":"1e400"},"params":{"n":${number}}}`,
-    );
+    const { status, body } = await post(`{"sql":${JSON.stringify(sql)},"params":{"n": ${number} }}`);
     const printed = await carquet(["sql", "--lake", lake, "--param", `n=${number}`, "--format", "ndjson", sql]);
     if (printed.code === 0) assert.deepEqual([status, Object(body).data], [200, [JSON.parse(printed.out)]], number);
     else assert.equal(Object(body).error.code, "invalid_statement", `${number}: ${JSON.stringify(body)}`);
@@ -180,6 +178,8 @@ test("a statement is charged for each started second, one that could not be plan
 const invalidBodies: readonly (readonly [body: string, code: string, message: RegExp])[] = [
   ["", "invalid_parameter_value", /^Invalid value "" for body: expected a JSON object with sql and params\./],
   ["[1]", "invalid_parameter_value", /for body: expected a JSON object/],
+  ['{"sql":"SELECT 1","\\u0073ql":"SELECT 2"}', "invalid_parameter_value", /with "sql" twice for body: expected each/],
+  ['{"sql":"SELECT \'\\ud83d\'"}', "invalid_parameter_value", /with \\ud83d for body: expected whole characters/],
   ["{}", "missing_parameter", /^Missing parameter sql: expected text of 1 to 32768 characters\./],
   ['{"sql":""}', "invalid_parameter_value", /^Invalid value "" for sql: expected text of 1 to 32768 characters\./],
   ['{"sql":1}', "invalid_parameter_value", /^Invalid value 1 for sql/],
@@ -224,6 +224,13 @@ for (const [body, code, message] of invalidBodies)
     assert.deepEqual([status, found], [400, code], text);
     assert.match(text, message);
   });
+
+test("a body may begin with a byte order mark, and one that is not in UTF-8 is refused", async () => {
+  assert.equal((await post('\ufeff{"sql":"SELECT 1 AS a"}')).status, 200);
+  const [status, code, message] = await errorOf(post(new Uint8Array(Buffer.from('{"sql":"SELECT \'é\'"}', "latin1"))));
+  assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
+  assert.match(message, /for body: expected text in UTF-8\.$/);
+});
 
 test("the reason of an invalid statement is cut, so that no error holds a result", async () => {
   const [status, code, message] = await errorOf(run("SELECT repeat('ab', 10000000)::INTEGER AS a"));

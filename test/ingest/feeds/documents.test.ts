@@ -212,6 +212,19 @@ test("a file in a ZIP file is refused alone, whether it cannot be prepared or re
   );
 });
 
+test("text that is not in UTF-8 is read with a remark, lines of JSON under any name, and half a character as none", async () => {
+  const cars = iconv.encode("vin,trim,seller\nV1,Café,North\n", "windows-1252");
+  const { inventory, remarks } = await read({ "cars.csv": cars }, mapping);
+  assert.deepEqual(inventory[0]?.trim, "Café");
+  assert.match(remarks.join("\n"), /^cars\.csv: not in UTF-8, read as windows-1252; file\.encoding of a mapping/);
+  const lines = '{"vin":"V1","trim":"\\ud83d","seller":"North"}\n{"vin":"V2","trim":"\\\\ud83d","seller":"North"}\n';
+  const { inventory: ofLines } = await read({ "cars.json": lines }, mapping);
+  assert.deepEqual(
+    ofLines.map(({ trim }) => trim),
+    ["\ufffd", "\\ud83d"],
+  );
+});
+
 test("a file in the Carquet format with another name is ignored, and reported", async () => {
   const cars = "vin,dealer_id,make,price\n1FTEW1E50LFA00001,1,Ford,20000\n";
   const { inventory, remarks } = await read({ "inventory.csv": cars, "stock.csv": cars });
