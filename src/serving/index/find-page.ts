@@ -6,16 +6,17 @@
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
 import { blockRows, inBlocks, none } from "./columns.ts";
-import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
+import { columnName, inventoryOf, isHot, keyOf, type Matched, Matches } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
 /** How many of the first rows of a whole inventory are kept in each order. */
 const keptRows = 2500;
 
-/** The matches in a segment, and what names their rows. */
-interface NamedMatches extends OrderedMatches {
-  readonly nameOf: (position: number) => RowKey;
+/** Some matches in a segment, the first ones of a page among them. */
+interface Candidates extends Matched {
+  /** Whether they are all of the first ones, in order. */
+  readonly isInOrder: boolean;
 }
 
 /** Returns `Listings.findPage`. */
@@ -23,42 +24,73 @@ export async function findPageIn(
   parts: readonly SegmentRows[],
   { filters, order, limit, offset }: PageRequest,
 ): Promise<PageResult> {
-  const matched = await matchesIn(parts, filters);
-  const total = totalOf(matched);
-  if (offset >= total) return { total, keys: [] };
-  const until = offset + limit;
-  const isKept = filters.length === 0 && order.by === "sort" && until <= keptRows;
-  const candidates = isKept ? await Promise.all(matched.map((part) => firstIn(part, order))) : matched;
-  const [only, ...others] = await Promise.all(candidates.map((part) => inOrder(part, order, matched.length === 1)));
-  if (only === undefined) return { total, keys: [] };
-  if (isKept && others.length === 0)
-    return { total, keys: Array.from(only.positions.subarray(offset, until), only.nameOf) };
-  const page = await choosePage([only, ...others], offset, until, byName);
+  const counted = await Promise.all(
+    parts.map(async (rows) => {
+      const matches = await Matches.of(rows, filters);
+      return { matches, count: await matches.count() };
+    }),
+  );
+  const matched = counted.filter(({ count }) => count > 0);
+  const total = matched.reduce((sum, { count }) => sum + count, 0);
+  const until = Math.min(total, offset + limit);
+  if (offset >= until) return { total, keys: [] };
+  const isKept = filters.length === 0 || parts.every(isHot);
+  const candidates = await Promise.all(
+    matched.map(async ({ matches, count }) => {
+      const first = isKept ? await firstOf(matches, count, order, until) : undefined;
+      return first ?? { rows: matches.rows, positions: await matches.positions(), isInOrder: false };
+    }),
+  );
+  const isOnly = candidates.length === 1;
+  const [only] = candidates;
+  if (isOnly && only?.isInOrder === true) {
+    const nameOf = await namesOf(only.rows, isOnly);
+    return { total, keys: Array.from(only.positions.subarray(offset, until), nameOf) };
+  }
+  const ordered = await Promise.all(candidates.map((one) => inOrder(one, order, isOnly)));
+  const page = await choosePage(ordered, offset, until, byName);
   return { total, keys: page.map(({ of, position }) => of.nameOf(position)) };
 }
 
-/** Returns the first rows of a whole inventory in a segment, in order. They are kept. */
-async function firstIn({ rows, positions }: Matched, order: BySort): Promise<Matched> {
-  const { segment, tests } = rows;
-  const first = await segment.keep(`first ${order.sort} ${JSON.stringify(tests)}`, keptRows, async () => {
-    const all = { positions, fill: await keysOf(rows, order), rankOf: rankInSegment };
-    return Int32Array.from(await choosePage([all], 0, keptRows), ({ position }) => position);
+/** Returns the first matches of an order, if they are among the first rows of the inventory. */
+async function firstOf(
+  matches: Matches,
+  count: number,
+  order: PageOrder,
+  until: number,
+): Promise<Candidates | undefined> {
+  const { rows } = matches;
+  const all = await inventoryOf(rows);
+  if (order.by === "distance" || count * keptRows < Math.min(count, until) * all.length) return undefined;
+  const kept = await rows.segment.keep(`first ${order.sort} ${keyOf(rows)}`, keptRows, async () => {
+    const inventory = { positions: all, fill: await keysOf(rows, order), rankOf: rankInSegment };
+    return Int32Array.from(await choosePage([inventory], 0, keptRows), ({ position }) => position);
   });
-  return { rows, positions: first };
+  const first = await matches.among(kept);
+  return first.length < Math.min(count, until)
+    ? undefined
+    : { rows, positions: first.subarray(0, until), isInOrder: true };
 }
 
 const rankInSegment = (position: number): number => position;
 
-/** Rows of one segment are ranked by their positions, and rows of several by their builds, and named by their ids. */
+/** Returns the function that names rows of a segment: by their positions in files, or by their ids if there are others. */
+async function namesOf({ segment, isPositioned }: SegmentRows, isOnly: boolean): Promise<(position: number) => RowKey> {
+  const isNumbered = isOnly && isPositioned === true;
+  const names = await segment.array(isNumbered ? "column row" : "column listing_id");
+  return isNumbered ? (position) => names[position] as number : (position) => idAt(names, position);
+}
+
+/** The matches in a segment, and what names their rows. */
+interface NamedMatches extends OrderedMatches {
+  readonly nameOf: (position: number) => RowKey;
+}
+
+/** Rows of one segment are ranked by their positions, and rows of several by their builds. */
 async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<NamedMatches> {
   const { segment } = rows;
   const fill = await keysOf(rows, order);
-  if (isOnly && rows.isPositioned === true) {
-    const numbers = await segment.array("column row");
-    return { positions, fill, rankOf: rankInSegment, nameOf: (position) => numbers[position] as number };
-  }
-  const ids = await segment.array("column listing_id");
-  const nameOf = (position: number): string => idAt(ids, position);
+  const nameOf = await namesOf(rows, isOnly);
   if (isOnly) return { positions, fill, rankOf: rankInSegment, nameOf };
   const builds = await segment.array("column build");
   const { first } = segment.dictionary.columnRange("build");
@@ -81,7 +113,6 @@ const keysOf = (rows: SegmentRows, order: PageOrder): Promise<FillKeys> =>
   order.by === "distance" ? distanceKeys(rows, order.origin) : valueKeys(rows, order.sort);
 
 type ByDistance = Extract<PageOrder, { by: "distance" }>;
-type BySort = Extract<PageOrder, { by: "sort" }>;
 
 async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin"]): Promise<FillKeys> {
   const dealers = await segment.array("column dealer");
@@ -92,7 +123,7 @@ async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin
 }
 
 /** `sortValueOf` in JavaScript. */
-async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillKeys> {
+async function valueKeys(rows: SegmentRows, sort: Extract<PageOrder, { by: "sort" }>["sort"]): Promise<FillKeys> {
   const { attribute, isDescending, ratio, within } = sortRuleOf(sort);
   const names = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])].map((column) =>
     columnName(column, rows),
