@@ -98,14 +98,19 @@ async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: b
   return { positions, fill, rankOf, nameOf };
 }
 
-const byName = (one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number =>
-  one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
+/** In a segment, rows with equal ranks are in the order of their ids. */
+function byName(one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number {
+  if (one.of === other.of) return one.position - other.position;
+  return one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
+}
+
+const idBytes = Buffer.alloc(16);
 
 /** Returns the id of a row, 32 hexadecimal digits: see `Session.vectors`. */
 function idAt(ids: Int32Array, position: number): string {
-  const word = (part: number): string =>
-    (((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0)) >>> 0).toString(16).padStart(8, "0");
-  return word(3) + word(2) + word(1) + word(0);
+  for (let part = 0; part < 4; part += 1)
+    idBytes.writeInt32BE((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0), 12 - 4 * part);
+  return idBytes.toString("hex");
 }
 
 /** Returns the function that fills the sort keys of positions. */
@@ -224,7 +229,8 @@ function sampleOf(
   const step = Math.ceil(total / Math.max(sampleSize, total / sampledRows));
   const samples = parts.map(({ positions, fill, rankOf }) => {
     const size = Math.ceil(positions.length / step);
-    const chosen = Int32Array.from({ length: size }, (_, n) => positions[n * step] as number);
+    const chosen = new Int32Array(size);
+    for (let n = 0; n < size; n += 1) chosen[n] = positions[n * step] as number;
     const keys = new Float64Array(size);
     fill(keys, chosen);
     return {
@@ -236,7 +242,13 @@ function sampleOf(
         ),
     };
   });
-  const sorted = Float64Array.from(samples.flatMap(({ keys }) => [...keys])).sort();
+  const sorted = new Float64Array(samples.reduce((sum, { keys }) => sum + keys.length, 0));
+  let filled = 0;
+  for (const { keys } of samples) {
+    sorted.set(keys, filled);
+    filled += keys.length;
+  }
+  sorted.sort();
   const at = (index: number): Rank | undefined => {
     const sortKey = sorted[index];
     if (sortKey === undefined) return undefined;
