@@ -5,7 +5,7 @@
  */
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
-import { blockRows, inBlocks, none } from "./columns.ts";
+import { blockRows, concatenated, inBlocks, none } from "./columns.ts";
 import { columnName, inventoryOf, isHot, keyOf, type Matched, Matches } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
@@ -185,12 +185,17 @@ const compareRanks = (one: Rank, other: Rank): number =>
 const start: Rank = { sortKey: Number.NEGATIVE_INFINITY, rank: Number.NEGATIVE_INFINITY };
 const end: Rank = { sortKey: Number.POSITIVE_INFINITY, rank: Number.POSITIVE_INFINITY };
 
-/** The fewest matches in the sample that estimates between which ones a page lies; of many matches, it has one in `sampledRows`. */
-const sampleSize = 1024;
+/** The fewest and the most matches in the sample that estimates between which ones a page lies; of matches in between, it has one in `sampledRows`. */
+const sampleMin = 1024;
+const sampleMax = 16_384;
 const sampledRows = 256;
 
-/** The keys of a block, between two turns of the event loop. */
+/** Up to this many matches are sorted in a turn of the event loop. */
+const sortedMax = 4096;
+
+/** The keys of a block, between two turns of the event loop, and those of its positions that may be of a page. */
 const scratch = new Float64Array(blockRows);
+const scratchPositions = new Int32Array(blockRows);
 
 /**
  * Returns the matches from one index until another in the order of their sort keys, then of their ranks. Scans the keys once in almost every case, and
@@ -213,12 +218,26 @@ export async function choosePage<T extends OrderedMatches>(
     const last = indexOf(until);
     const low = rankAt(Math.floor(first) - marginAt(first)) ?? start;
     const high = rankAt(Math.ceil(last) + marginAt(last)) ?? end;
-    const { before, found } = await collect(parts, low, high);
-    if (before <= from && before + found.length >= Math.min(total, until))
-      return found
-        .sort((one, other) => compareRanks(one, other) || compareTies(one, other))
-        .slice(from - before, until - before);
+    const { before, found, count } = await collect(parts, low, high);
+    if (before > from || before + count < Math.min(total, until)) continue;
+    if (count > sortedMax && count <= total / 2) return choosePage(found, from - before, until - before, compareTies);
+    return found
+      .flatMap(ranked)
+      .sort((one, other) => compareRanks(one, other) || compareTies(one, other))
+      .slice(from - before, until - before);
   }
+}
+
+/** Returns matches with what they are sorted by. */
+function ranked<T extends OrderedMatches>(of: T): readonly Chosen<T>[] {
+  const keys = new Float64Array(of.positions.length);
+  of.fill(keys, of.positions);
+  return Array.from(of.positions, (position, n) => ({
+    sortKey: keys[n] as number,
+    rank: of.rankOf(position),
+    of,
+    position,
+  }));
 }
 
 /** Samples matches at equal distances. Returns their number, and a function that returns one of them by its index in their order. */
@@ -226,7 +245,7 @@ function sampleOf(
   parts: readonly OrderedMatches[],
   total: number,
 ): readonly [size: number, at: (index: number) => Rank | undefined] {
-  const step = Math.ceil(total / Math.max(sampleSize, total / sampledRows));
+  const step = Math.ceil(total / Math.min(sampleMax, Math.max(sampleMin, total / sampledRows)));
   const samples = parts.map(({ positions, fill, rankOf }) => {
     const size = Math.ceil(positions.length / step);
     const chosen = new Int32Array(size);
@@ -258,13 +277,15 @@ function sampleOf(
   return [sorted.length, at];
 }
 
-/** Returns the number of matches before one, and those from there to another. */
+/** Returns the number of matches before one, and those from there to another, with their number. */
 async function collect<T extends OrderedMatches>(parts: readonly T[], low: Rank, high: Rank) {
   let before = 0;
-  const found: Chosen<T>[] = [];
-  for (const of of parts)
+  const found: T[] = [];
+  for (const of of parts) {
+    const blocks: Int32Array[] = [];
     await inBlocks(of.positions.length, (from, until) => {
       const block = of.positions.subarray(from, until);
+      let count = 0;
       of.fill(scratch, block);
       for (let at = 0; at < block.length; at += 1) {
         const sortKey = scratch[at] as number;
@@ -273,8 +294,11 @@ async function collect<T extends OrderedMatches>(parts: readonly T[], low: Rank,
         const position = block[at] as number;
         const rank = of.rankOf(position);
         if (sortKey === low.sortKey && rank < low.rank) before += 1;
-        else if (sortKey < high.sortKey || rank <= high.rank) found.push({ sortKey, rank, of, position });
+        else if (sortKey < high.sortKey || rank <= high.rank) scratchPositions[count++] = position;
       }
+      if (count > 0) blocks.push(scratchPositions.slice(0, count));
     });
-  return { before, found };
+    found.push({ ...of, positions: await concatenated(blocks) });
+  }
+  return { before, found, count: found.reduce((sum, { positions }) => sum + positions.length, 0) };
 }
