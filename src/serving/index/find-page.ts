@@ -191,7 +191,7 @@ const sampleMax = 16_384;
 const sampledRows = 256;
 
 /** Up to this many matches are sorted in a turn of the event loop. */
-const sortedMax = 4096;
+const sortedMax = 1024;
 
 /** The keys of a block, between two turns of the event loop, and those of its positions that may be of a page. */
 const scratch = new Float64Array(blockRows);

@@ -326,8 +326,9 @@ function bitsStep(values: Int32Array, bits: number, expected: number): Step {
 
 /** Returns the step that leaves those that another one does not. */
 function without(step: Step): Step {
+  const removed = new Int32Array(blockRows);
   return (positions, count) => {
-    const removed = positions.slice(0, count);
+    removed.set(positions.subarray(0, count));
     const end = step(removed, count);
     let left = 0;
     let next = 0;
