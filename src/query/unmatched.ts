@@ -1,11 +1,11 @@
 /** `meta.unmatched`: the values of a request's open vocabularies that the data has never had. They match nothing, and exclude nothing. */
 import { vocabulary as closedVocabulary } from "../contract/document.ts";
+import { Refusal } from "../contract/errors.ts";
 import { meantWord } from "../contract/synonyms.ts";
 import type { AnswerOf, Filters } from "../contract/types.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
-import { categoryNames, tokensNames } from "../listing/schema.ts";
+import { attributeOf, type CategoryName, categoryNames, type TokensName, tokensNames } from "../listing/schema.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { type OpenAttribute, type UnknownValues, unknownAmong } from "../serving/vocabulary.ts";
 import type { DealerQuery } from "./dealers.ts";
 import { filters } from "./filters.ts";
 import { divideLocations } from "./locations.ts";
@@ -19,6 +19,13 @@ type UnmatchedValue = NonNullable<AnswerOf<"searchListings">["meta"]["unmatched"
 /** The unmatched values of a response's `meta`; without the key if everything matched. */
 export interface UnmatchedMeta {
   readonly unmatched?: readonly UnmatchedValue[];
+}
+
+/** Values that the data has never had. */
+interface UnknownValues {
+  readonly values: readonly string[];
+  /** The known values that these may be misspellings of. */
+  readonly words: () => Iterable<string>;
 }
 
 interface UnknownOf extends UnknownValues {
@@ -35,7 +42,7 @@ const openParameters = [...categoryNames, ...tokensNames].flatMap((attribute) =>
     .filter(
       (parameter) => parameter !== "exclude_assembly_location" && closedVocabulary("getFacets", parameter).length === 0,
     )
-    .map((parameter): readonly [Parameter, OpenAttribute] => [parameter, attribute]),
+    .map((parameter): readonly [Parameter, CategoryName | TokensName] => [parameter, attribute]),
 );
 
 /** Returns the values of a listing query that no listing has ever had. */
@@ -90,4 +97,43 @@ function metaOf(unknown: readonly UnknownOf[]): UnmatchedMeta {
       unmatched.push({ parameter, value, ...(meant === undefined ? {} : { did_you_mean: meant.word }) });
     }
   return unmatched.length === 0 ? {} : { unmatched };
+}
+
+const none: UnknownValues = { values: [], words: () => [] };
+
+/**
+ * Returns the values that no listing has ever had, on any day and in any state. Those of listings are in the dictionaries of the search indexes: a value
+ * that the index of today lacks needs all of them. None if this cannot be known, because a file is damaged.
+ */
+async function unknownAmong(
+  attribute: CategoryName | TokensName,
+  values: readonly string[],
+  version: LakeVersion,
+): Promise<UnknownValues> {
+  const { dimensions, dealers } = version;
+  const { home, search, type } = attributeOf(attribute);
+  if (search === "tokens") {
+    const list = attribute as TokensName;
+    const unknown = values.filter((value) => dimensions.tokenKeyOf(list, value) === undefined);
+    return { values: unknown, words: () => dimensions.tokensOf(list) };
+  }
+  const category = attribute as CategoryName;
+  // Identifiers have no words.
+  if (home === "dealers") return { ...none, values: values.filter((value) => dealers.find(value) === undefined) };
+  if (home === "builds") {
+    const unknown = values.filter((value) => dimensions.spellingOf(category, value) === undefined);
+    return { values: unknown, words: () => (type === "VARCHAR" ? dimensions.valuesOf(category) : []) };
+  }
+  const others = values.filter((value) => !version.isIndexed(category, value));
+  if (others.length === 0) return none;
+  try {
+    const dictionaries = await version.dictionaries();
+    return {
+      values: others.filter((value) => dictionaries.every((one) => one.idsOf(category, value).length === 0)),
+      words: () => new Set(dictionaries.flatMap((one) => one.valuesOf(category))),
+    };
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return none;
+    throw thrown;
+  }
 }

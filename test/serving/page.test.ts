@@ -109,3 +109,25 @@ test("a page is found at any offset of a million matches", async () => {
   for (const offset of [0, 1, 4_095, 499_999, 999_990, 1_000_000])
     assert.deepEqual(await positionsOf(keys, positions, offset, 50), inverse.slice(offset, offset + 50));
 });
+
+test("between two turns of the event loop, a page of millions of matches takes the keys of some thousands", async () => {
+  const count = 4_000_000;
+  const keyCount = 997;
+  const matchesPerKey = Math.ceil(count / keyCount);
+  let most = 0;
+  const of: OrderedMatches = {
+    positions: Int32Array.from({ length: count }, (_, n) => n),
+    fill: (keys, positions) => {
+      most = Math.max(most, positions.length);
+      for (let n = 0; n < positions.length; n += 1) keys[n] = (positions[n] as number) % keyCount;
+    },
+    rankOf: (position) => position,
+  };
+  const offset = 2 * matchesPerKey + 2000;
+  const page = await choosePage([of], offset, offset + 50);
+  assert.deepEqual(
+    page.map(({ position }) => position),
+    Array.from({ length: 50 }, (_, n) => 2 + (2000 + n) * keyCount),
+  );
+  assert.ok(most <= 16_384, `${most} keys at once`);
+});

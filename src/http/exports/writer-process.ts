@@ -10,7 +10,7 @@ import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts"
 import type { BodyOf } from "../../contract/types.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
-import { damagedData } from "../../serving/files/version-files.ts";
+import { damagedData } from "../../serving/files/verified-files.ts";
 
 /** Where a process writes a file, and what it reads. */
 interface WriterTask {

@@ -3,7 +3,7 @@ import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { Abandoned } from "../../db/job.ts";
-import { damagedData } from "../../serving/files/version-files.ts";
+import { damagedData } from "../../serving/files/verified-files.ts";
 import type { Middleware, RequestState } from "../context.ts";
 
 /** The only `catch` that creates a response. */

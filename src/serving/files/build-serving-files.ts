@@ -14,7 +14,7 @@ import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { Writer } from "../../lake/writer/writer.ts";
 import { buildIndexFile, withDimensionTables } from "../index/build.ts";
 import { rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
-import { buildRowFile } from "../rows/row-file.ts";
+import { buildRowFile } from "../rows/row-store.ts";
 import {
   contentKeyOf,
   type NeededFile,

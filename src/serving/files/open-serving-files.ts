@@ -36,7 +36,7 @@ import {
   rowStorePart,
   usableFiles,
 } from "./serving-parts.ts";
-import { damagedData, type VersionFiles } from "./version-files.ts";
+import { damagedData, type VersionFiles } from "./verified-files.ts";
 
 export interface ServingOptions {
   /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */

@@ -8,7 +8,7 @@ import type { LakeFile, Manifest, ServingFile } from "../../lake/manifest.ts";
 import { searchIndexFormat } from "../index/build.ts";
 import { filesToIndex, type IndexedRows, indexedRows } from "../index/indexed-rows.ts";
 import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
-import { rowFileFormat } from "../rows/row-file.ts";
+import { rowFileFormat } from "../rows/row-store.ts";
 
 /** What a serving file is built from: `source` is the content hash. `part` names the part of the version that it belongs to, for operators. */
 interface ServingContent<Kind extends ServingFile["kind"], Of> {

@@ -11,7 +11,7 @@ import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
 import { attachNewIndex, withDimensionTables } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-file.ts";
+import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
 
 /**

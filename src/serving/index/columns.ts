@@ -49,8 +49,8 @@ export class ColumnCache {
   }
 }
 
-/** Elements that are processed at a time. */
-export const blockRows = 32_768;
+/** Elements that are processed at a time: a block adds less than a millisecond to a turn, even if each element misses the processor's caches. */
+export const blockRows = 8192;
 
 function* blocksOf(count: number): Generator<number> {
   for (let from = 0; from < count; from += blockRows) yield from;

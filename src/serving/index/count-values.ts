@@ -11,11 +11,11 @@ import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.t
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, CountSort, Summaries, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
-import { countedColumns, listingCategories, unknownId } from "./build.ts";
+import { countedColumns, listingCategories } from "./build.ts";
 import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
 import type { Dictionary, ValueCounts } from "./dictionary.ts";
-import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
+import { columnName, countIds, keyOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
@@ -26,8 +26,10 @@ interface SegmentCounts {
 }
 
 /** Returns the number of matches. */
-export const countMatches = async (parts: readonly SegmentRows[], filters: readonly Filter[]): Promise<number> =>
-  totalOf(await matchesIn(parts, filters));
+export async function countMatches(parts: readonly SegmentRows[], filters: readonly Filter[]): Promise<number> {
+  const counts = await Promise.all(parts.map(async (rows) => (await Matches.of(rows, filters)).count()));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 /** Returns `Listings.countValues`. */
 export async function countValues(
@@ -94,7 +96,7 @@ async function countCategories(
   attributes: readonly CountedName[],
   isWhole: boolean,
 ): Promise<SegmentCounts> {
-  const { segment, tests } = matched.rows;
+  const { segment } = matched.rows;
   const { dictionary } = segment;
   const count = async (counted: Iterable<string>): Promise<ValueCounts> => {
     const counts = dictionary.zeros();
@@ -102,22 +104,8 @@ async function countCategories(
     return counts;
   };
   if (!isWhole) return { dictionary, counts: await count(new Set(attributes.map(columnOf))) };
-  const name = `counts ${JSON.stringify(tests)}`;
+  const name = `counts ${keyOf(matched.rows)}`;
   return { dictionary, counts: await segment.keep(name, dictionary.zeros().length, () => count(countedColumns)) };
-}
-
-/** Counts the ids of a column at some positions, from the first id on. */
-async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
-  const { first, end } = rows.segment.dictionary.columnRange(column);
-  const ids = await rows.segment.array(columnName(column, rows));
-  const counts = new Int32Array(end - first);
-  await inBlocks(positions.length, (from, until) => {
-    for (let at = from; at < until; at += 1) {
-      const id = ids[positions[at] as number] as number;
-      if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
-    }
-  });
-  return counts;
 }
 
 /** Returns the ranges of the numbers that have statistics. */

@@ -5,17 +5,18 @@
  */
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
-import { blockRows, inBlocks, none } from "./columns.ts";
-import { columnName, type Matched, matchesIn, totalOf } from "./positions.ts";
+import { blockRows, concatenated, inBlocks, none } from "./columns.ts";
+import { columnName, inventoryOf, isHot, keyOf, type Matched, Matches } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
 /** How many of the first rows of a whole inventory are kept in each order. */
 const keptRows = 2500;
 
-/** The matches in a segment, and what names their rows. */
-interface NamedMatches extends OrderedMatches {
-  readonly nameOf: (position: number) => RowKey;
+/** Some matches in a segment, the first ones of a page among them. */
+interface Candidates extends Matched {
+  /** Whether they are all of the first ones, in order. */
+  readonly isInOrder: boolean;
 }
 
 /** Returns `Listings.findPage`. */
@@ -23,42 +24,73 @@ export async function findPageIn(
   parts: readonly SegmentRows[],
   { filters, order, limit, offset }: PageRequest,
 ): Promise<PageResult> {
-  const matched = await matchesIn(parts, filters);
-  const total = totalOf(matched);
-  if (offset >= total) return { total, keys: [] };
-  const until = offset + limit;
-  const isKept = filters.length === 0 && order.by === "sort" && until <= keptRows;
-  const candidates = isKept ? await Promise.all(matched.map((part) => firstIn(part, order))) : matched;
-  const [only, ...others] = await Promise.all(candidates.map((part) => inOrder(part, order, matched.length === 1)));
-  if (only === undefined) return { total, keys: [] };
-  if (isKept && others.length === 0)
-    return { total, keys: Array.from(only.positions.subarray(offset, until), only.nameOf) };
-  const page = await choosePage([only, ...others], offset, until, byName);
+  const counted = await Promise.all(
+    parts.map(async (rows) => {
+      const matches = await Matches.of(rows, filters);
+      return { matches, count: await matches.count() };
+    }),
+  );
+  const matched = counted.filter(({ count }) => count > 0);
+  const total = matched.reduce((sum, { count }) => sum + count, 0);
+  const until = Math.min(total, offset + limit);
+  if (offset >= until) return { total, keys: [] };
+  const isKept = filters.length === 0 || parts.every(isHot);
+  const candidates = await Promise.all(
+    matched.map(async ({ matches, count }) => {
+      const first = isKept ? await firstOf(matches, count, order, until) : undefined;
+      return first ?? { rows: matches.rows, positions: await matches.positions(), isInOrder: false };
+    }),
+  );
+  const isOnly = candidates.length === 1;
+  const [only] = candidates;
+  if (isOnly && only?.isInOrder === true) {
+    const nameOf = await namesOf(only.rows, isOnly);
+    return { total, keys: Array.from(only.positions.subarray(offset, until), nameOf) };
+  }
+  const ordered = await Promise.all(candidates.map((one) => inOrder(one, order, isOnly)));
+  const page = await choosePage(ordered, offset, until, byName);
   return { total, keys: page.map(({ of, position }) => of.nameOf(position)) };
 }
 
-/** Returns the first rows of a whole inventory in a segment, in order. They are kept. */
-async function firstIn({ rows, positions }: Matched, order: BySort): Promise<Matched> {
-  const { segment, tests } = rows;
-  const first = await segment.keep(`first ${order.sort} ${JSON.stringify(tests)}`, keptRows, async () => {
-    const all = { positions, fill: await keysOf(rows, order), rankOf: rankInSegment };
-    return Int32Array.from(await choosePage([all], 0, keptRows), ({ position }) => position);
+/** Returns the first matches of an order, if they are among the first rows of the inventory. */
+async function firstOf(
+  matches: Matches,
+  count: number,
+  order: PageOrder,
+  until: number,
+): Promise<Candidates | undefined> {
+  const { rows } = matches;
+  const all = await inventoryOf(rows);
+  if (order.by === "distance" || count * keptRows < Math.min(count, until) * all.length) return undefined;
+  const kept = await rows.segment.keep(`first ${order.sort} ${keyOf(rows)}`, keptRows, async () => {
+    const inventory = { positions: all, fill: await keysOf(rows, order), rankOf: rankInSegment };
+    return Int32Array.from(await choosePage([inventory], 0, keptRows), ({ position }) => position);
   });
-  return { rows, positions: first };
+  const first = await matches.among(kept);
+  return first.length < Math.min(count, until)
+    ? undefined
+    : { rows, positions: first.subarray(0, until), isInOrder: true };
 }
 
 const rankInSegment = (position: number): number => position;
 
-/** Rows of one segment are ranked by their positions, and rows of several by their builds, and named by their ids. */
+/** Returns the function that names rows of a segment: by their positions in files, or by their ids if there are others. */
+async function namesOf({ segment, isPositioned }: SegmentRows, isOnly: boolean): Promise<(position: number) => RowKey> {
+  const isNumbered = isOnly && isPositioned === true;
+  const names = await segment.array(isNumbered ? "column row" : "column listing_id");
+  return isNumbered ? (position) => names[position] as number : (position) => idAt(names, position);
+}
+
+/** The matches in a segment, and what names their rows. */
+interface NamedMatches extends OrderedMatches {
+  readonly nameOf: (position: number) => RowKey;
+}
+
+/** Rows of one segment are ranked by their positions, and rows of several by their builds. */
 async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<NamedMatches> {
   const { segment } = rows;
   const fill = await keysOf(rows, order);
-  if (isOnly && rows.isPositioned === true) {
-    const numbers = await segment.array("column row");
-    return { positions, fill, rankOf: rankInSegment, nameOf: (position) => numbers[position] as number };
-  }
-  const ids = await segment.array("column listing_id");
-  const nameOf = (position: number): string => idAt(ids, position);
+  const nameOf = await namesOf(rows, isOnly);
   if (isOnly) return { positions, fill, rankOf: rankInSegment, nameOf };
   const builds = await segment.array("column build");
   const { first } = segment.dictionary.columnRange("build");
@@ -66,14 +98,19 @@ async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: b
   return { positions, fill, rankOf, nameOf };
 }
 
-const byName = (one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number =>
-  one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
+/** In a segment, rows with equal ranks are in the order of their ids. */
+function byName(one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number {
+  if (one.of === other.of) return one.position - other.position;
+  return one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
+}
+
+const idBytes = Buffer.alloc(16);
 
 /** Returns the id of a row, 32 hexadecimal digits: see `Session.vectors`. */
 function idAt(ids: Int32Array, position: number): string {
-  const word = (part: number): string =>
-    (((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0)) >>> 0).toString(16).padStart(8, "0");
-  return word(3) + word(2) + word(1) + word(0);
+  for (let part = 0; part < 4; part += 1)
+    idBytes.writeInt32BE((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0), 12 - 4 * part);
+  return idBytes.toString("hex");
 }
 
 /** Returns the function that fills the sort keys of positions. */
@@ -81,7 +118,6 @@ const keysOf = (rows: SegmentRows, order: PageOrder): Promise<FillKeys> =>
   order.by === "distance" ? distanceKeys(rows, order.origin) : valueKeys(rows, order.sort);
 
 type ByDistance = Extract<PageOrder, { by: "distance" }>;
-type BySort = Extract<PageOrder, { by: "sort" }>;
 
 async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin"]): Promise<FillKeys> {
   const dealers = await segment.array("column dealer");
@@ -92,7 +128,7 @@ async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin
 }
 
 /** `sortValueOf` in JavaScript. */
-async function valueKeys(rows: SegmentRows, sort: BySort["sort"]): Promise<FillKeys> {
+async function valueKeys(rows: SegmentRows, sort: Extract<PageOrder, { by: "sort" }>["sort"]): Promise<FillKeys> {
   const { attribute, isDescending, ratio, within } = sortRuleOf(sort);
   const names = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])].map((column) =>
     columnName(column, rows),
@@ -149,12 +185,17 @@ const compareRanks = (one: Rank, other: Rank): number =>
 const start: Rank = { sortKey: Number.NEGATIVE_INFINITY, rank: Number.NEGATIVE_INFINITY };
 const end: Rank = { sortKey: Number.POSITIVE_INFINITY, rank: Number.POSITIVE_INFINITY };
 
-/** The fewest matches in the sample that estimates between which ones a page lies; of many matches, it has one in `sampledRows`. */
-const sampleSize = 1024;
+/** The fewest and the most matches in the sample that estimates between which ones a page lies; of matches in between, it has one in `sampledRows`. */
+const sampleMin = 1024;
+const sampleMax = 16_384;
 const sampledRows = 256;
 
-/** The keys of a block, between two turns of the event loop. */
+/** Up to this many matches are sorted in a turn of the event loop. */
+const sortedMax = 1024;
+
+/** The keys of a block, between two turns of the event loop, and those of its positions that may be of a page. */
 const scratch = new Float64Array(blockRows);
+const scratchPositions = new Int32Array(blockRows);
 
 /**
  * Returns the matches from one index until another in the order of their sort keys, then of their ranks. Scans the keys once in almost every case, and
@@ -177,12 +218,26 @@ export async function choosePage<T extends OrderedMatches>(
     const last = indexOf(until);
     const low = rankAt(Math.floor(first) - marginAt(first)) ?? start;
     const high = rankAt(Math.ceil(last) + marginAt(last)) ?? end;
-    const { before, found } = await collect(parts, low, high);
-    if (before <= from && before + found.length >= Math.min(total, until))
-      return found
-        .sort((one, other) => compareRanks(one, other) || compareTies(one, other))
-        .slice(from - before, until - before);
+    const { before, found, count } = await collect(parts, low, high);
+    if (before > from || before + count < Math.min(total, until)) continue;
+    if (count > sortedMax && count <= total / 2) return choosePage(found, from - before, until - before, compareTies);
+    return found
+      .flatMap(ranked)
+      .sort((one, other) => compareRanks(one, other) || compareTies(one, other))
+      .slice(from - before, until - before);
   }
+}
+
+/** Returns matches with what they are sorted by. */
+function ranked<T extends OrderedMatches>(of: T): readonly Chosen<T>[] {
+  const keys = new Float64Array(of.positions.length);
+  of.fill(keys, of.positions);
+  return Array.from(of.positions, (position, n) => ({
+    sortKey: keys[n] as number,
+    rank: of.rankOf(position),
+    of,
+    position,
+  }));
 }
 
 /** Samples matches at equal distances. Returns their number, and a function that returns one of them by its index in their order. */
@@ -190,10 +245,11 @@ function sampleOf(
   parts: readonly OrderedMatches[],
   total: number,
 ): readonly [size: number, at: (index: number) => Rank | undefined] {
-  const step = Math.ceil(total / Math.max(sampleSize, total / sampledRows));
+  const step = Math.ceil(total / Math.min(sampleMax, Math.max(sampleMin, total / sampledRows)));
   const samples = parts.map(({ positions, fill, rankOf }) => {
     const size = Math.ceil(positions.length / step);
-    const chosen = Int32Array.from({ length: size }, (_, n) => positions[n * step] as number);
+    const chosen = new Int32Array(size);
+    for (let n = 0; n < size; n += 1) chosen[n] = positions[n * step] as number;
     const keys = new Float64Array(size);
     fill(keys, chosen);
     return {
@@ -205,7 +261,13 @@ function sampleOf(
         ),
     };
   });
-  const sorted = Float64Array.from(samples.flatMap(({ keys }) => [...keys])).sort();
+  const sorted = new Float64Array(samples.reduce((sum, { keys }) => sum + keys.length, 0));
+  let filled = 0;
+  for (const { keys } of samples) {
+    sorted.set(keys, filled);
+    filled += keys.length;
+  }
+  sorted.sort();
   const at = (index: number): Rank | undefined => {
     const sortKey = sorted[index];
     if (sortKey === undefined) return undefined;
@@ -215,13 +277,15 @@ function sampleOf(
   return [sorted.length, at];
 }
 
-/** Returns the number of matches before one, and those from there to another. */
+/** Returns the number of matches before one, and those from there to another, with their number. */
 async function collect<T extends OrderedMatches>(parts: readonly T[], low: Rank, high: Rank) {
   let before = 0;
-  const found: Chosen<T>[] = [];
-  for (const of of parts)
+  const found: T[] = [];
+  for (const of of parts) {
+    const blocks: Int32Array[] = [];
     await inBlocks(of.positions.length, (from, until) => {
       const block = of.positions.subarray(from, until);
+      let count = 0;
       of.fill(scratch, block);
       for (let at = 0; at < block.length; at += 1) {
         const sortKey = scratch[at] as number;
@@ -230,8 +294,11 @@ async function collect<T extends OrderedMatches>(parts: readonly T[], low: Rank,
         const position = block[at] as number;
         const rank = of.rankOf(position);
         if (sortKey === low.sortKey && rank < low.rank) before += 1;
-        else if (sortKey < high.sortKey || rank <= high.rank) found.push({ sortKey, rank, of, position });
+        else if (sortKey < high.sortKey || rank <= high.rank) scratchPositions[count++] = position;
       }
+      if (count > 0) blocks.push(scratchPositions.slice(0, count));
     });
-  return { before, found };
+    found.push({ ...of, positions: await concatenated(blocks) });
+  }
+  return { before, found, count: found.reduce((sum, { positions }) => sum + positions.length, 0) };
 }

@@ -25,36 +25,100 @@ export async function matchesIn(
   parts: readonly SegmentRows[],
   filters: readonly Filter[],
 ): Promise<readonly Matched[]> {
-  const found = await Promise.all(parts.map(async (rows) => ({ rows, positions: await positionsOf(rows, filters) })));
+  const matches = await Promise.all(parts.map((rows) => Matches.of(rows, filters)));
+  const found = await Promise.all(matches.map(async (one) => ({ rows: one.rows, positions: await one.positions() })));
   return found.filter(({ positions }) => positions.length > 0);
 }
 
 export const totalOf = (matched: readonly Matched[]): number =>
   matched.reduce((sum, { positions }) => sum + positions.length, 0);
 
-/** Returns the positions of the rows that pass all filters, in no particular order. The caller must not change them. */
-async function positionsOf(rows: SegmentRows, filters: readonly Filter[]): Promise<Int32Array> {
-  const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
-  if (tests.length === 0) return inventoryOf(rows);
-  const evaluation = new Evaluation(rows, await rows.segment.load(namesIn([...tests, ...rows.tests], rows)));
-  const resolved: Test[] = [];
-  for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
-  const seed = await evaluation.fewest(resolved);
-  if (seed === undefined) return evaluation.narrow(await inventoryOf(rows), resolved);
-  const others = resolved.filter((test) => test !== seed);
-  return evaluation.narrow(await evaluation.positionsWith(seed), [...others, ...rows.tests]);
+/** The rows of an inventory in a segment that pass all filters. */
+export class Matches {
+  private found: Promise<Int32Array> | undefined;
+
+  private constructor(
+    readonly rows: SegmentRows,
+    private readonly evaluation: Evaluation,
+    /** Those of the filters. */
+    private readonly tests: readonly Test[],
+  ) {}
+
+  static async of(rows: SegmentRows, filters: readonly Filter[]): Promise<Matches> {
+    const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
+    const evaluation = await Evaluation.of(rows, tests);
+    const resolved: Test[] = [];
+    for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
+    return new Matches(rows, evaluation, resolved);
+  }
+
+  /** Returns their number. That of rows with some ids follows from how many rows of the inventory have each. */
+  async count(): Promise<number> {
+    const { rows, tests } = this;
+    const [test, ...others] = tests;
+    if (test?.kind !== "in" || others.length > 0 || !isHot(rows)) return (await this.positions()).length;
+    const { column, ids } = test;
+    const { first } = rows.segment.dictionary.columnRange(column);
+    const counts = await rows.segment.keep(`counts ${column} ${keyOf(rows)}`, rows.segment.counts.all, async () =>
+      countIds({ rows, positions: await inventoryOf(rows) }, column),
+    );
+    let sum = 0;
+    await inBlocks(ids.length, (from, until) => {
+      for (let n = from; n < until; n += 1) sum += counts[(ids[n] as number) - first] as number;
+    });
+    return sum;
+  }
+
+  /** Returns their positions, in no particular order. The caller must not change them. */
+  positions(): Promise<Int32Array> {
+    this.found ??= this.find();
+    return this.found;
+  }
+
+  /** Returns those among some rows of the inventory, in the order of these. */
+  among(positions: Int32Array): Promise<Int32Array> {
+    return this.evaluation.narrow(positions, this.tests);
+  }
+
+  private async find(): Promise<Int32Array> {
+    const { rows, evaluation, tests } = this;
+    const seed = await evaluation.fewest(tests);
+    if (seed === undefined) return this.among(await inventoryOf(rows));
+    const others = [...tests.filter((test) => test !== seed), ...rows.tests];
+    return (await Evaluation.of(rows, others)).narrow(await evaluation.positionsWith(seed), others);
+  }
+}
+
+/** Whether requests often ask for an inventory, so that it pays to keep what is known of all its rows. */
+export const isHot = ({ date }: SegmentRows): boolean => date === undefined;
+
+/** Returns what names an inventory in its segment. */
+export const keyOf = ({ tests }: SegmentRows): string => JSON.stringify(tests);
+
+/** Counts the ids of a column at some positions, from the first id on. */
+export async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
+  const { first, end } = rows.segment.dictionary.columnRange(column);
+  const ids = await rows.segment.array(columnName(column, rows));
+  const counts = new Int32Array(end - first);
+  await inBlocks(positions.length, (from, until) => {
+    for (let at = from; at < until; at += 1) {
+      const id = ids[positions[at] as number] as number;
+      if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
+    }
+  });
+  return counts;
 }
 
 /** Returns the positions of all rows of the inventory, in order. They are kept. */
-async function inventoryOf(rows: SegmentRows): Promise<Int32Array> {
+export async function inventoryOf(rows: SegmentRows): Promise<Int32Array> {
   const { segment, tests } = rows;
   const count = segment.counts.all;
-  return segment.keep(`rows ${JSON.stringify(tests)}`, count, async () => {
+  return segment.keep(`rows ${keyOf(rows)}`, count, async () => {
     const all = new Int32Array(count);
     await inBlocks(count, (from, until) => {
       for (let position = from; position < until; position += 1) all[position] = position;
     });
-    return new Evaluation(rows, await segment.load(namesIn(tests, rows))).narrow(all, tests);
+    return (await Evaluation.of(rows, tests)).narrow(all, tests);
   });
 }
 
@@ -64,22 +128,14 @@ const flattened = (tests: readonly Test[]): readonly Test[] =>
     test.kind === "all" || (test.kind === "any" && test.tests.length === 1) ? flattened(test.tests) : test,
   );
 
-/** Returns the names of the arrays that tests need: see `Segment.load`. Those of ids that all rows must pass have postings. */
-function namesIn(tests: readonly Test[], rows: SegmentRows): ReadonlySet<string> {
-  const names = new Set<string>();
-  const add = (test: Test, isPart: boolean): void => {
-    if ("tests" in test) for (const one of test.tests) add(one, true);
-    else if ("test" in test) add(test.test, true);
-    else {
-      const isOfIds = test.kind === "in" || test.kind === "hasTokens";
-      names.add(columnName(test.column, rows));
-      if (test.kind === "hasTokens") names.add(`sets ${test.column}`);
-      if (isOfIds && !isPart) names.add(`postings ${test.column}`);
-    }
-  };
-  for (const test of tests) add(test, false);
-  return names;
-}
+/** Returns the names of the arrays that tests need: see `Segment.load`. */
+const namesIn = (tests: readonly Test[], rows: SegmentRows): readonly string[] =>
+  tests.flatMap((test) => {
+    if ("tests" in test) return namesIn(test.tests, rows);
+    if ("test" in test) return namesIn([test.test], rows);
+    const column = columnName(test.column, rows);
+    return test.kind === "hasTokens" ? [column, `sets ${test.column}`] : [column];
+  });
 
 /** Returns the name of a column: see `Segment.load`. Days on market of a past day follow from it. */
 export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
@@ -91,11 +147,23 @@ const scratch = new Int32Array(blockRows);
 /** Moves those of the first positions that pass to the front, and returns their number. */
 type Step = (positions: Int32Array, count: number) => number;
 
+/** The positions of the rows with each id of a column: those of id `first + n` begin at `starts[n]`. */
+interface Postings {
+  readonly first: number;
+  readonly starts: Int32Array;
+  readonly positions: Int32Array;
+}
+
 class Evaluation {
-  constructor(
+  private constructor(
     private readonly rows: SegmentRows,
     private readonly loaded: ReadonlyMap<string, Arrays>,
   ) {}
+
+  /** Loads what tests need. */
+  static async of(rows: SegmentRows, tests: readonly Test[]): Promise<Evaluation> {
+    return new Evaluation(rows, await rows.segment.load(namesIn(tests, rows)));
+  }
 
   /** Returns the test of the sets that have all of some tokens, or any of them. */
   async setsWith({ column, tokens, how }: TokensTest): Promise<IdsTest> {
@@ -143,7 +211,7 @@ class Evaluation {
   }
 
   private async countOf({ column, ids }: IdsTest): Promise<number> {
-    const { first, starts } = this.postingsOf(column);
+    const { first, starts } = await this.postingsOf(column);
     let count = 0;
     await inBlocks(ids.length, (from, until) => {
       for (let n = from; n < until; n += 1) {
@@ -157,28 +225,14 @@ class Evaluation {
   /** Returns the positions of the rows that pass a test of ids. */
   async positionsWith(test: IdsTest): Promise<Int32Array> {
     const found = new Int32Array(await this.countOf(test));
-    await forEachInTurns(this.copyPositions(test, found), () => undefined);
+    await forEachInTurns(copyPositions(await this.postingsOf(test.column), test.ids, found), () => undefined);
     return found;
   }
 
-  /** Copies the positions of the rows that pass a test of ids. Yields after each block. */
-  private *copyPositions({ column, ids }: IdsTest, found: Int32Array): Generator<void> {
-    const { first, starts, positions } = this.postingsOf(column);
-    let count = 0;
-    for (let n = 0; n < ids.length; n += 1) {
-      const at = (ids[n] as number) - first;
-      const end = starts[at + 1] as number;
-      for (let from = starts[at] as number; from < end; ) {
-        const until = Math.min(end, from + blockRows - (count % blockRows));
-        while (from < until) found[count++] = positions[from++] as number;
-        if (count % blockRows === 0) yield;
-      }
-    }
-  }
-
-  private postingsOf(column: string) {
-    const [starts = none, positions = none] = this.loaded.get(`postings ${column}`) ?? [];
-    return { first: this.rows.segment.dictionary.columnRange(column).first, starts, positions };
+  private async postingsOf(column: string): Promise<Postings> {
+    const { segment } = this.rows;
+    const [starts = none, positions = none] = await segment.arrays(`postings ${column}`);
+    return { first: segment.dictionary.columnRange(column).first, starts, positions };
   }
 
   /** Returns the positions that pass all tests, in turns of the event loop. */
@@ -272,8 +326,9 @@ function bitsStep(values: Int32Array, bits: number, expected: number): Step {
 
 /** Returns the step that leaves those that another one does not. */
 function without(step: Step): Step {
+  const removed = new Int32Array(blockRows);
   return (positions, count) => {
-    const removed = positions.slice(0, count);
+    removed.set(positions.subarray(0, count));
     const end = step(removed, count);
     let left = 0;
     let next = 0;
@@ -284,4 +339,22 @@ function without(step: Step): Step {
     }
     return left;
   };
+}
+
+/** Copies the positions of the rows with some ids. Yields after each block. */
+function* copyPositions(
+  { first, starts, positions }: Postings,
+  ids: ArrayLike<number>,
+  found: Int32Array,
+): Generator<void> {
+  let count = 0;
+  for (let n = 0; n < ids.length; n += 1) {
+    const at = (ids[n] as number) - first;
+    const end = starts[at + 1] as number;
+    for (let from = starts[at] as number; from < end; ) {
+      const until = Math.min(end, from + blockRows - (count % blockRows));
+      while (from < until) found[count++] = positions[from++] as number;
+      if (count % blockRows === 0) yield;
+    }
+  }
 }

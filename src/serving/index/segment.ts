@@ -125,6 +125,10 @@ export class Segment {
     return found;
   }
 
+  async arrays(name: string): Promise<Arrays> {
+    return this.entry(name);
+  }
+
   /** Returns the first of the arrays with a name. */
   async array(name: string): Promise<Int32Array> {
     const [array = none] = await this.entry(name);

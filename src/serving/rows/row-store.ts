@@ -1,13 +1,282 @@
 /**
- * Row store of a version: reads whole listings in any state by position, id or VIN, and those of a past day by id.
+ * Row store: a row file for each Parquet file of listings, an immutable SQLite file for point reads of its rows by number, id or VIN. It has no columns
+ * that follow from the day on which a row is read (see `DayColumns`).
  *
- * It consists of one row file per Parquet file of listings.
+ * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
+ *
+ * A row has id and VIN in plain form, and the other columns as JSON lines, LZ4-compressed with the file's dictionary: a third of the bytes. Decompressing
+ * 50 rows takes 0.1 ms; 50 calls of inflate take 1 ms.
+ *
+ * Checksums cover each row with its position, and the dictionary. The tree of the file has none: damage there shows as a
+ * missing or a wrong row, or hides a row from `find`, which is why the whole file is hashed too.
  */
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import lz4 from "lz4-napi";
+import { prefetch } from "../../base/concurrency.ts";
+import { integerIn, textIn } from "../../base/json.ts";
+import { DamagedFile } from "../../base/user-error.ts";
+import { engineVersion, type Session } from "../../db/duckdb.ts";
+import { integerLiteral, sql } from "../../db/sql.ts";
+import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
+import { storedRows, valuesOfFile } from "../../lake/market.ts";
+import { listingRow } from "../../lake/served-columns.ts";
 import type { RowKey } from "../../listing/source.ts";
 import type { ListingFile, ListingState } from "../listing-files.ts";
-import { RowFile } from "./row-file.ts";
+
+/** The compressed columns: all but id and VIN, which are the first two of `listingRow`. */
+const packedColumns = listingRow.columns.slice(2);
+
+const tables = [
+  sql`CREATE TABLE rows (position INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
+  sql`CREATE TABLE file (dictionary BLOB, checksum INTEGER)`,
+] as const;
+const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
+const insertions = {
+  row: sql`INSERT INTO rows VALUES (?, ?, ?, ?, ?)`,
+  file: sql`INSERT INTO file VALUES (?, ?)`,
+} as const;
+/** The driver takes longer to return two blobs than SQLite takes to join them. */
+const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, position`;
+const queries = {
+  // One call for fifty rows takes a third of the time of fifty calls.
+  position: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON position = wanted.value`,
+  id: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON rows.id = unhex(wanted.value)`,
+  vin: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON rows.vin = wanted.value`,
+} as const;
+
+/** The values that SQLite compares as a whole. */
+const valuePatterns = { id: /^[0-9a-f]{32}$/, vin: /^[^\0]*$/ } as const;
+
+/** Fingerprint of the file layout; the server ignores files with another one. */
+export const rowFileFormat: string = createHash("sha256")
+  .update([...tables, ...indexes, listingRow.selectText()].map(({ text }) => text).join("\n"))
+  .update(`${engineVersion} lz4 crc32 intervals`)
+  .digest("hex")
+  .slice(0, 8);
+
+/** Number of rows that are read and inserted at a time. */
+const batchRows = 16_384;
+/** Every n-th row of the first batch goes into the compression dictionary. */
+const sampleEvery = 97;
+
+/** A Parquet file of listings, and the lake folder that its path is relative to. */
+export interface RowSource extends ListingFile {
+  readonly folder: string;
+}
+
+/**
+ * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows of each batch that is written. Throws if the source has fewer
+ * rows than in the manifest.
+ */
+export async function buildRowFile(
+  session: Session,
+  source: RowSource,
+  path: string,
+  onRows: (rows: number) => void = () => {},
+): Promise<void> {
+  const file = SqliteDatabase.createUnsynced(path);
+  let rowCount = 0;
+  try {
+    for (const table of tables) file.run(table);
+    const insertRow = file.prepareRun(insertions.row);
+    let dictionary: Buffer = Buffer.alloc(0);
+    for await (const batch of prefetch(batchesOf(session, source))) {
+      if (rowCount === 0)
+        dictionary = dictionaryOf(batch.flatMap(({ text }, n) => (n % sampleEvery === 0 ? text : [])));
+      file.transaction(() => {
+        for (const row of batch) {
+          const { position, id, vin, packed, checksum } = packRow(row, dictionary);
+          insertRow(position, id, vin, packed, checksum);
+        }
+      });
+      rowCount += batch.length;
+      onRows(batch.length);
+    }
+    for (const index of indexes) file.run(index);
+    file.prepareRun(insertions.file)(dictionary, crc32(dictionary));
+    // Marks the file as complete.
+    file.run(sql`PRAGMA user_version = ${integerLiteral(rowCount)}`);
+  } finally {
+    file.close();
+  }
+  if (rowCount !== source.file.rows) throw wrongRowCount(source.file.path, rowCount, source.file.rows);
+}
+
+const wrongRowCount = (path: string, found: number, expected: number): Error =>
+  new DamagedFile(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
+
+/** Reads the rows of a source in file order, in batches. */
+export async function* batchesOf(
+  session: Session,
+  { state, file, valuations, folder }: RowSource,
+): AsyncGenerator<readonly TextRow[], void, undefined> {
+  if (valuations.length > 0) await session.createTempTable("values_of_file", valuesOfFile(file, valuations, folder));
+  const rows = storedRows(
+    state === "active" || state === "past" ? "listings" : "sold",
+    file,
+    folder,
+    valuations.length > 0 ? sql`values_of_file` : undefined,
+  );
+  const days = sql`concat(coalesce(valid_from::VARCHAR, ''), chr(10), coalesce(valid_to::VARCHAR, ''))`;
+  for (let from = 0; from < file.rows; from += batchRows) {
+    const batch = await session.rows(sql`
+      SELECT facts.id, facts.vin, concat(${listingRow.selectText(packedColumns)}, chr(10), ${days}) AS text
+      FROM   (${rows}) AS facts
+      WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
+    yield batch.map((row, index) => ({
+      position: from + index,
+      id: textIn(row, "id"),
+      vin: textIn(row, "vin"),
+      text: textIn(row, "text"),
+    }));
+  }
+}
+
+/** An open row file. */
+export class RowFile {
+  private readonly database: SqliteDatabase;
+  private readonly queries: Readonly<Record<keyof typeof queries, PreparedQuery>>;
+  private readonly dictionary: Buffer;
+
+  /** Opens a row file. Throws a DamagedFile if it is incomplete, if its dictionary is damaged, or if it has another number of rows. */
+  constructor(
+    path: string,
+    private readonly rowCount: number,
+  ) {
+    this.database = SqliteDatabase.openUnchanging(path);
+    try {
+      const version = this.database.one(sql`SELECT user_version FROM pragma_user_version`);
+      const rows = integerIn(version, "user_version");
+      if (rows !== rowCount) throw wrongRowCount(path, rows, rowCount);
+      const [dictionary, checksum] =
+        this.database.prepare(sql`SELECT dictionary, checksum FROM file LIMIT ?`)(1)[0] ?? [];
+      if (!(dictionary instanceof Uint8Array))
+        throw new DamagedFile(`Invalid row file ${path}: expected a dictionary.`);
+      this.dictionary = Buffer.from(dictionary);
+      if (crc32(this.dictionary) !== checksum)
+        throw new DamagedFile(`Invalid row file ${path}: expected a dictionary that matches its checksum.`);
+      const { position, id, vin } = queries;
+      this.queries = {
+        position: this.database.prepare(position),
+        id: this.database.prepare(id),
+        vin: this.database.prepare(vin),
+      };
+    } catch (thrown) {
+      this.database.close();
+      throw thrown;
+    }
+  }
+
+  /** Returns the rows with some numbers, counted from 0. Throws a DamagedFile if one is damaged, and a RangeError for a number that no row has. */
+  rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
+    const rows = new Map(
+      this.queries.position(JSON.stringify(numbers)).map((row) => {
+        const stored = parseStoredRow(row);
+        return [stored.position, stored];
+      }),
+    );
+    return numbers.map((number) => {
+      const row = rows.get(number);
+      if (row === undefined) throw this.absentRow(number);
+      return unpackRow(row, this.dictionary);
+    });
+  }
+
+  /** Returns the rows with ids (32 hexadecimal digits) or VINs; none for a value that is neither. Throws a DamagedFile if a row is damaged. */
+  find(key: "id" | "vin", values: readonly string[]): readonly UnpackedRow[] {
+    const known = new Set(values.filter((value) => valuePatterns[key].test(value)));
+    return this.queries[key](JSON.stringify([...known])).map((row) => {
+      const stored = parseStoredRow(row);
+      const found = key === "id" ? stored.id.toString("hex") : stored.vin;
+      if (!known.has(found)) throw new DamagedFile(`Invalid ${key} ${found} in a row file: expected another one.`);
+      return unpackRow(stored, this.dictionary);
+    });
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private absentRow(number: number): Error {
+    const expected = `Unknown row ${number} of a row file: expected one of its ${this.rowCount} rows.`;
+    const isRow = Number.isInteger(number) && number >= 0 && number < this.rowCount;
+    return isRow ? new DamagedFile(expected) : new RangeError(expected);
+  }
+}
+
+/** Parses a row of `stored`; its id is 16 bytes. */
+function parseStoredRow([joined, vin, checksum, position]: readonly unknown[]): StoredRow {
+  if (
+    !(joined instanceof Uint8Array) ||
+    typeof vin !== "string" ||
+    typeof checksum !== "number" ||
+    typeof position !== "number"
+  )
+    throw new DamagedFile("Invalid row of a row file: expected id, VIN, packed columns, checksum and position.");
+  const bytes = Buffer.from(joined.buffer);
+  return { position, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
+}
+
+interface StoredRow {
+  readonly position: number;
+  /** 16 bytes. */
+  readonly id: Buffer;
+  readonly vin: string;
+  readonly packed: Buffer;
+  readonly checksum: number;
+}
+
+/** Maximum size of a dictionary. */
+const dictionaryBytes = 16_384;
+
+/** Returns a dictionary of sample rows. Matches near its end compress best. */
+const dictionaryOf = (samples: readonly string[]): Buffer => Buffer.from(samples.join("\n")).subarray(-dictionaryBytes);
+
+/** A row before it is packed. */
+export interface TextRow {
+  readonly position: number;
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  readonly vin: string;
+  /** JSON lines of `packedColumns`, then the first day on which the row holds and the day after the last; empty if there is none. */
+  readonly text: string;
+}
+
+/** A row and the days on which it holds: from `validFrom` until the day before `validTo`, or still if that is empty. */
+export interface UnpackedRow {
+  readonly id: string;
+  readonly row: JsonRow;
+  readonly validFrom: string;
+  readonly validTo: string;
+}
+
+function packRow({ position, id, vin, text }: TextRow, dictionary: Buffer): StoredRow {
+  const stored = { position, id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
+  return { ...stored, checksum: checksumOf(stored) };
+}
+
+/** Unpacks a row. Throws a DamagedFile if the checksum does not match. */
+function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
+  const checksum = checksumOf(stored);
+  if (checksum !== stored.checksum)
+    throw new DamagedFile(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
+  const lines = lz4.uncompressSync(stored.packed, dictionary).toString("utf8").split("\n");
+  const [validFrom = "", validTo = ""] = lines.splice(-2);
+  const id = stored.id.toString("hex");
+  return {
+    id,
+    row: listingRow.checked([`"${id}"`, `"${stored.vin}"`, ...lines]),
+    validFrom,
+    validTo,
+  };
+}
+
+/** The position is the initial value of the CRC, so that a row which is found in another position has another checksum. */
+const checksumOf = ({ position, id, vin, packed }: Omit<StoredRow, "checksum">): number =>
+  crc32(packed, crc32(vin, crc32(id, position)));
 
 /** A listing found by a look-up. */
 export interface StoredListing {
@@ -15,6 +284,7 @@ export interface StoredListing {
   readonly row: JsonRow;
 }
 
+/** Row store of a version: the row files of its listings in any state, and of past days. */
 export class RowStore {
   private constructor(
     private readonly listingFiles: readonly ListingFile[],
