@@ -40,7 +40,7 @@ export async function readSearches(
   query: URLSearchParams,
   days: MarketDays,
 ): Promise<readonly [own: MarketSearch, ...others: MarketSearch[]]> {
-  const given = givenFilters(query, days);
+  const given = givenFilters(query);
   const words = (query.get("show") ?? "").trim();
   const [first = "", second = ""] = words.split(against);
   const compared = (query.get("against") ?? "").trim() || second;
@@ -51,9 +51,9 @@ export async function readSearches(
 }
 
 /** Returns the filters among the parameters of an address. */
-const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParameters =>
+const givenFilters = (query: URLSearchParams): TextParameters =>
   Object.fromEntries(
-    Object.entries(readView(query, last)).filter(
+    Object.entries(readView(query)).filter(
       ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
     ),
   );

@@ -92,7 +92,6 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
   const fixed: Readonly<Record<string, string>> = {
-    snapshot_date: `As of ${dayText(value)}`,
     inventory_status: view.sold_within_days === undefined ? "Sold" : `Sold in ${view.sold_within_days} days`,
     sold_within_days: `Sold in ${value} days`,
     listed_after: `Listed after ${dayText(value)}`,
@@ -161,7 +160,7 @@ const spokenNames: ReadonlySet<string> = new Set([
 ]);
 
 /** The filters that choose the market, which the verdict says. */
-const marketNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
+const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days"]);
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
 export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {

@@ -26,7 +26,6 @@ import { type FoundView, findView } from "./search.ts";
 import {
   apiFilters,
   filterNames,
-  inventoryOf,
   isJudged,
   listOf,
   orderOf,
@@ -49,7 +48,7 @@ export const shopPage =
     const { context, query, requests, visitor } = visit;
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
     if (query.has("ids")) return keptPage(visit, photos, asOf);
-    const view = readView(query, asOf);
+    const view = readView(query);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
     const canonical = viewPath(view);
@@ -79,7 +78,6 @@ export const shopPage =
         <div data-view>
           {lost === undefined ? null : <UnknownPlace view={view} />}
           <Shop {...page} isPlaceUnknown={lost !== undefined} />
-          <p class="vh" id="announcement" role="status" />
         </div>
       ),
     };
@@ -115,7 +113,7 @@ interface ShownShop {
 }
 
 /** Returns what the page judges of a search. */
-function verdictOf({ view, found, asOf }: ShownShop): Judgement {
+function verdictOf({ view, found }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
@@ -134,7 +132,6 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
   const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
   const stats = within?.stats ?? facets.stats;
-  const state = inventoryOf(view);
   return shopVerdict({
     cars,
     search: spokenSearch(view, found),
@@ -150,7 +147,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
     medianDays: isAll ? medianOf(answer.data.map((car) => car.days_on_market)) : stats.days_on_market?.median,
     hasPriceBound: view.min_price !== undefined || view.max_price !== undefined,
     changes: more?.changes.filter((change) => change.cars > 0).length,
-    state: state === "past" ? { day: view.snapshot_date ?? asOf, asOf } : state === "sold" ? "sold" : undefined,
+    isSold: !isJudged(view),
     hrefs: {
       great: viewPath(withParameters(view, { value_rating: "great" })),
       good: viewPath(withParameters(view, { value_rating: "good" })),
@@ -167,7 +164,7 @@ function medianOf(values: readonly (number | null | undefined)[]): number | unde
 
 /** Without cars, and while the place is unknown, the filters are closed. */
 const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown: boolean }): JSX.Element => {
-  const { view, found, asOf, question } = page;
+  const { view, found, question } = page;
   const total = found.answer?.pagination.total;
   return (
     <>
@@ -182,7 +179,7 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
         <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(page)} />
       ) : null}
       <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
-        <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
+        <FilterForm view={view} facets={found.facets} total={total} />
         <section id="results" aria-labelledby="results-title">
           <h2 class="vh" id="results-title">
             Cars
@@ -344,7 +341,7 @@ const OrderField = ({ view }: Pick<ShownShop, "view">): JSX.Element => {
   return (
     <label class="fld order">
       <span class="vh">Order</span>
-      <select class="in" id="sort" name="sort" form="filters" data-default={isJudged(view) ? "value" : undefined}>
+      <select class="in" id="sort" name="sort" form="filters">
         {offered.map(([value, text]) => (
           <option key={value} value={value} selected={value === current}>
             {text}

@@ -21,19 +21,18 @@ const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "inc
 const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
 /**
- * Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter; other days and sold
- * listings have no values to filter or sort by.
+ * Returns the view of a query. Repeated parameters, as forms send them, are lists. Pages are of the published day; sold listings have no values to filter
+ * or sort by.
  */
-export function readView(query: URLSearchParams, asOf: string): ViewParameters {
+export function readView(query: URLSearchParams): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
     if (name === "inventory_type") return [name, conditionsOf(values)];
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
-    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
+    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name) && name !== "snapshot_date"),
   );
-  if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
   if (!isJudged(parameters)) {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
@@ -138,10 +137,6 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters) {
-  if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
-  return snapshot_date === undefined ? "active" : "past";
-}
-
-/** Whether a view has the cars of the published day, which have values. */
-export const isJudged = (view: ViewParameters): boolean => inventoryOf(view) === "active";
+/** Whether a view has cars for sale, which have values. */
+export const isJudged = ({ inventory_status, sold_within_days }: ViewParameters): boolean =>
+  inventory_status !== "sold" && sold_within_days === undefined;
