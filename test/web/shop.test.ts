@@ -79,6 +79,7 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
   const cases = {
     "/shop?make=Toyota&make=Honda&sort=value&max_price=": "/shop?make=Toyota,Honda",
     "/shop?max_price=$25,000": "/shop?max_price=25000",
+    "/shop?max_mileage=62.5k": "/shop?max_mileage=62500",
     "/shop?max_price=20000,00&offset=0": "/shop?max_price=20000,00",
     "/shop?inventory_type=used,certified&inventory_type=certified": "/shop?inventory_type=certified",
     "/shop?inventory_type=used,certified&inventory_type=new": "/shop?inventory_type=used,certified,new",
@@ -147,10 +148,27 @@ test("an unknown ZIP code is said with an example, and every other filter stays"
     data.map(({ id }) => id),
   );
   assert.match(html, /<input type="hidden" name="make" value="Ford"/);
-  assert.match(await text("/shop?min_price=5000&max_price=100"), /This search cannot be answered\..*min_price/);
-  assert.match(await text("/shop?max_price=20000,00"), /Invalid value &quot;20000,00&quot; for max_price/);
-  assert.match(await text("/shop?limit=few"), /Invalid value &quot;few&quot; for limit/);
   assert.match(await text("/shop?make=toyotta"), /No car has ever had the make “toyotta”\. Did you mean Toyota\s?\?/);
+});
+
+test("a refused filter is said in plain words, and the rest of the search is shown", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?make=Ford&sort=value&limit=24");
+  const cases = {
+    "min_price=5000&max_price=100": /\$5,000 to \$100 is no filter.*The first number is greater than the second/,
+    "max_price=20000,00": /to 20000,00 is no filter.*Expected a number, such as 25,000\./,
+    "min_year=soon&max_mileage=far": /from soon is no filter.*Expected a number, such as 2022\./,
+    "limit=few": /limit few is no filter.*Invalid value &quot;few&quot; for limit/,
+    "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
+  };
+  for (const [query, words] of Object.entries(cases)) {
+    const html = await (await get(`/shop?make=Ford&${query}`)).text();
+    assert.match(plain(html), words, query);
+    assert.deepEqual(
+      carsOf(html),
+      data.map(({ id }) => id),
+      query,
+    );
+  }
 });
 
 test("a question leads to its cars, and says which of its words were not read as they stand", async () => {
@@ -255,7 +273,13 @@ test("the statement of a search finds as many listings as the search", async () 
     const [found] = await queryLake(lake, `SELECT count(*) AS total FROM (${statement})`);
     assert.equal(Number(found?.total), total, statement);
   }
-  for (const query of ["postal_code=98109&radius=50", "features=sunroof", "sort=distance", "inventory_status=sold", "snapshot_date=2026-11-18"])
+  for (const query of [
+    "postal_code=98109&radius=50",
+    "features=sunroof",
+    "sort=distance",
+    "inventory_status=sold",
+    "snapshot_date=2026-11-18",
+  ])
     assert.equal(equivalentSql({ path: "/v1/listings", querystring: query }), undefined, query);
   assert.equal(equivalentSql({ path: "/v1/facets", querystring: "facets=make" }), undefined);
 });
@@ -381,6 +405,12 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
         `${query}: ${card?.y} + ${card?.height}`,
       );
     }
+    await page.getByRole("link", { name: /^Filters/ }).click();
+    await page.locator('[id="body_type=SUV"]').check();
+    await waitFor(page, "?make=Ford&body_type=SUV");
+    await page.locator('[id="body_type=SUV"]:focus').waitFor();
+    await page.getByRole("button", { name: "Show the cars" }).click();
+    await page.locator(".facets").waitFor({ state: "hidden" });
     await page.close();
   });
 

@@ -61,7 +61,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
     <Figure
       id="price-age"
       title={title}
-      of={priceAgeNote(ranked.length, radius, condition)}
+      of={ranked.length < chartMin ? undefined : priceAgeNote(ranked.length, radius, condition)}
       numbers={{
         columns: [
           { title: "Dealer", sort: "dealer", value: ({ name }) => name, path: (one) => dealerPath(choice, one) },

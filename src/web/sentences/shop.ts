@@ -202,13 +202,13 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
   if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
   if (cleanTitles === 0) return ["None states a clean title."];
   const [clean, all] = pairOf(cleanTitles, cars);
-  const who = cleanTitles === cars ? `All ${all}` : `${capital(clean)} of ${all}`;
+  const who = cleanTitles === cars ? (cars === 2 ? "Both" : `All ${all}`) : `${capital(clean)} of ${all}`;
   return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
 }
 
 /** Returns the facts of a search: a median says whether it mixes used and new cars, and whether a bound of the search cuts it. */
 function foundFacts(found: FoundCars): readonly Fact[] {
-  if (found.search === undefined) return [];
+  if (found.search === undefined || found.cars < 2) return [];
   const time = found.isSold === true ? "typical time to a sale" : "typical time on the lot";
   return [...fact(wholePrice(found.medianPrice), medianLabel(found)), ...fact(daysText(found.medianDays), time)];
 }
@@ -246,15 +246,27 @@ export function moreCars(cars: number, changes: readonly SearchChange[]) {
 export const fartherTitle = (more: number, radius: number): string =>
   `A little farther: ${count(more)} within ${count(radius)} miles`;
 
-/** Returns what the cheapest car without bounds costs: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
-export const cheapestSentence = (what: string, price: MaybeNumber, city?: string | null, href?: string): Sentence =>
-  clause`The cheapest ${what} for sale costs ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
+/** Returns what the cheapest car without bounds costs, or cost: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
+export const cheapestSentence = (
+  what: string,
+  price: MaybeNumber,
+  city?: string | null,
+  href?: string,
+  isSold = false,
+): Sentence =>
+  clause`The cheapest ${what} ${isSold ? "that was sold cost" : "for sale costs"} ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
   [];
 
 /** Returns the verdict of a search whose place is unknown. */
 export const unknownPlace = (field: string, value: string): Judgement =>
   judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
     "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
+  ]);
+
+/** Returns the verdict of a search of which a filter is refused. */
+export const refusedFilter = (text: string): Judgement =>
+  judgement(clause`${attention(shortened(text))} is no filter that can be searched.` ?? [], [
+    "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
   ]);
 
 export interface MarketToday {

@@ -6,6 +6,7 @@ import { conditionWords, type SearchedCars, searchWords } from "../sentences/sho
 import { capital, lower } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
 import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
+import type { LostFilter } from "./search.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
 
 /** Filters that are removed together, in words. */
@@ -71,6 +72,15 @@ export function chosenFilters(view: ViewParameters, names: ViewNames = {}): read
     chosen.push({ names: group, text: textOf(name, view, names) });
   }
   return chosen;
+}
+
+/** Returns why a filter is refused: of bounds in plain words, else as the API says it. */
+export function whyLost(view: ViewParameters, { names: [name = ""], message }: LostFilter): string {
+  const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
+  if (range === undefined) return message;
+  if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
+    return "The first number is greater than the second: swap them.";
+  return `Expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
 }
 
 /** The parameters that one chip says and removes. */

@@ -41,9 +41,13 @@ export function readView(query: URLSearchParams): ViewParameters {
   return parameters;
 }
 
-/** Returns a bound as the API takes it: people write `$25,000`. The API refuses commas elsewhere, such as in `20000,00`. */
-const plainNumber = (name: string, value: string): string =>
-  /^(min|max)_/.test(name) && /^\$?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+/** Returns a bound as the API takes it: people write `$25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
+function plainNumber(name: string, value: string): string {
+  const [, digits, thousands] = /^\$?((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(k)?$/i.exec(value) ?? [];
+  if (digits === undefined || !/^(min|max)_/.test(name)) return value;
+  const plain = digits.replaceAll(",", "");
+  return thousands === undefined ? plain : String(Math.round(Number(plain) * 1000));
+}
 
 /** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
 function conditionsOf(values: readonly string[]): string {
