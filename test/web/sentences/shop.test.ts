@@ -123,6 +123,7 @@ test("a search begins with how many cars match, and which of them are great pric
     ],
     [{ cars: 4, great: 0, good: 0, search: "X" }, "Four cars match. None is a great or good price.", "X."],
     [{ cars: 4, great: null, search: "X" }, "Four cars match.", "X."],
+    [{ cars: 2, search: "X", cleanTitles: 2 }, "Two cars match.", "X. Both state a clean title."],
     [
       { cars: 1203, great: 1, isBestFirst: true, search: "X", cleanTitles: 1010 },
       "1,203 cars match. [neutral:1 great price] stands first.",
@@ -176,6 +177,10 @@ test("a search with few cars offers the changes that show more", () => {
       ["Bronx", "The cheapest used 911 for sale costs $92,590, in Bronx."],
       [null, "The cheapest used 911 for sale costs $92,590."],
     ],
+  );
+  assertSaid(
+    (isSold: boolean) => cheapestSentence("Ford", 2825, "Greeley", undefined, isSold),
+    [[true, "The cheapest Ford that was sold cost $2,825, in Greeley."]],
   );
   assertSaid(
     (price: number | null) => cheapestSentence("used 911", price, "Bronx", "/listings/1"),
