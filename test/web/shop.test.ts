@@ -154,10 +154,11 @@ test("an unknown ZIP code is said with an example, and every other filter stays"
 test("a refused filter is said in plain words, and the rest of the search is shown", async () => {
   const { data } = await client.getBody("searchListings", "/v1/listings?make=Ford&sort=value&limit=24");
   const cases = {
-    "min_price=5000&max_price=100": /\$5,000 to \$100 is no filter.*The first number is greater than the second/,
-    "max_price=20000,00": /to 20000,00 is no filter.*Expected a number, such as 25,000\./,
-    "min_year=soon&max_mileage=far": /from soon is no filter.*Expected a number, such as 2022\./,
-    "limit=few": /limit few is no filter.*Invalid value &quot;few&quot; for limit/,
+    "min_price=5000&max_price=100":
+      /\$5,000 to \$100” cannot be searched\..*The first number is greater than the second/,
+    "max_price=20000,00": /to 20000,00” cannot be searched\..*Expected a number, such as 25,000\./,
+    "min_year=soon&max_mileage=far": /from soon” cannot be searched\..*Expected a number, such as 2022\./,
+    "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
     "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
   };
   for (const [query, words] of Object.entries(cases)) {

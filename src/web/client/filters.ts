@@ -6,9 +6,9 @@ const storageName = "carquet-filters";
 export function enhanceFilters(): void {
   const form = document.querySelector<HTMLFormElement>("[data-view-form]");
   if (form === null) return;
-  form.reset();
-  addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) form.reset();
+  addEventListener("pageshow", () => {
+    form.reset();
+    restore();
   });
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement) || target.form !== form) return;
@@ -24,7 +24,8 @@ export function enhanceFilters(): void {
     form.action = "/shop";
     sessionStorage.removeItem(storageName);
   });
-  restore();
+  // A page with a fragment is first scrolled to that, before it is shown.
+  if (location.hash === "") restore();
 }
 
 function restore(): void {

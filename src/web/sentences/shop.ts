@@ -265,7 +265,7 @@ export const unknownPlace = (field: string, value: string): Judgement =>
 
 /** Returns the verdict of a search of which a filter is refused. */
 export const refusedFilter = (text: string): Judgement =>
-  judgement(clause`${attention(shortened(text))} is no filter that can be searched.` ?? [], [
+  judgement(clause`${attention(`“${shortened(text)}”`)} cannot be searched.` ?? [], [
     "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
   ]);
 
