@@ -46,6 +46,10 @@ export interface LostFilter {
   readonly message: string;
 }
 
+/** The parameters that the message of a refusal is about. */
+const refusedParameters =
+  /^Invalid value .* for (\w+): expected|^Unknown query parameter (\w+)|^([\w, ]+) cannot be combined/s;
+
 /** Searches without the filters that the API refuses: the first of them is `lost`. */
 export async function findValid(
   context: SearchContext,
@@ -53,7 +57,7 @@ export async function findValid(
 ): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost?: LostFilter }> {
   const found = await findView(context, view);
   const message = found.invalid?.message ?? "";
-  const words = new Set(message.split(/\W+/));
+  const words = new Set(refusedParameters.exec(message)?.slice(1).join(" ").split(/\W+/));
   const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
   if (names.length === 0) return { view, found };
   const isPlaceless = names.includes("postal_code") && view.sort === "distance";
