@@ -158,7 +158,7 @@ test("a refused filter is said in plain words, and the rest of the search is sho
       /\$5,000 to \$100” cannot be searched\..*The first number is greater than the second/,
     "max_price=20000,00": /to 20000,00” cannot be searched\..*Expected a number, such as 25,000\./,
     "min_year=soon&max_mileage=far": /from soon” cannot be searched\..*Expected a number, such as 2022\./,
-    "max_mileage=make": /to make” cannot be searched\./,
+    "max_mileage=make": /to make mi” cannot be searched\./,
     "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
     "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
   };
