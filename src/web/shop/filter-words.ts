@@ -6,13 +6,18 @@ import { conditionWords, type SearchedCars, searchWords } from "../sentences/sho
 import { capital, lower } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
 import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
-import type { LostFilter } from "./search.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
 
 /** Filters that are removed together, in words. */
 interface ChosenFilter {
   readonly names: readonly string[];
   readonly text: string;
+}
+
+/** A filter that the API refuses, by its parameters, and why. */
+export interface LostFilter {
+  readonly names: readonly string[];
+  readonly message: string;
 }
 
 /** What is known of a view besides its parameters. */

@@ -9,7 +9,7 @@ import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
-import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
 import {
   apiFilters,
   listOf,
@@ -38,12 +38,6 @@ export interface FoundView {
   /** What a sparse search would show with one change, and the nearest cars beyond its radius. */
   readonly more?: MoreCars | undefined;
   readonly invalid?: Refusal;
-}
-
-/** A filter that the API refuses, by its parameters, and why. */
-export interface LostFilter {
-  readonly names: readonly string[];
-  readonly message: string;
 }
 
 /** The parameters that the message of a refusal is about. */

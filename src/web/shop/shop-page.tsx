@@ -17,12 +17,12 @@ import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export.tsx";
 import { countIn } from "./facets.ts";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, spokenSearch, whyLost } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, spokenSearch, whyLost } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
 import { photoHostsOf } from "./photos.ts";
 import { CardList, ListingTable, Paging } from "./results.tsx";
-import { type FoundView, findValid, type LostFilter } from "./search.ts";
+import { type FoundView, findValid } from "./search.ts";
 import {
   apiFilters,
   filterNames,
