@@ -79,6 +79,7 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
   const cases = {
     "/shop?make=Toyota&make=Honda&sort=value&max_price=": "/shop?make=Toyota,Honda",
     "/shop?max_price=$25,000": "/shop?max_price=25000",
+    "/shop?max_mileage=62.5k": "/shop?max_mileage=62500",
     "/shop?max_price=20000,00&offset=0": "/shop?max_price=20000,00",
     "/shop?inventory_type=used,certified&inventory_type=certified": "/shop?inventory_type=certified",
     "/shop?inventory_type=used,certified&inventory_type=new": "/shop?inventory_type=used,certified,new",
@@ -107,12 +108,12 @@ test("a search is said in words, its median with its bound, and a town by its na
   for (const text of ["Clean title, Hide branded titles", "Sunroof"]) assert.ok(page.includes(`${text}, remove`), text);
 });
 
-test("a sold car and one of a past day have no judgement, and a branded title stands where a rating would", async () => {
-  for (const query of ["inventory_status=sold", "snapshot_date=2026-11-15"]) {
-    const page = await text(`/shop?${query}&value_rating=great&sort=value`);
-    assert.doesNotMatch(page, /than similar cars|Great price \$/, query);
-  }
-  assert.match(await text("/shop?snapshot_date=2026-11-15"), /were for sale on Nov 15/);
+test("a sold car has no judgement, and a branded title stands where a rating would", async () => {
+  assert.equal(
+    await locationOf("/shop?inventory_status=sold&value_rating=great&sort=value&snapshot_date=2026-11-15"),
+    "/shop?inventory_status=sold",
+  );
+  assert.doesNotMatch(await text("/shop?inventory_status=sold"), /than similar cars|Great price \$/);
   const { data } = await client.getBody(
     "searchListings",
     "/v1/listings?sort=-value&limit=100&fields=keywords,make,model,year,price",
@@ -147,10 +148,29 @@ test("an unknown ZIP code is said with an example, and every other filter stays"
     data.map(({ id }) => id),
   );
   assert.match(html, /<input type="hidden" name="make" value="Ford"/);
-  assert.match(await text("/shop?min_price=5000&max_price=100"), /This search cannot be answered\..*min_price/);
-  assert.match(await text("/shop?max_price=20000,00"), /Invalid value &quot;20000,00&quot; for max_price/);
-  assert.match(await text("/shop?limit=few"), /Invalid value &quot;few&quot; for limit/);
   assert.match(await text("/shop?make=toyotta"), /No car has ever had the make “toyotta”\. Did you mean Toyota\s?\?/);
+});
+
+test("a refused filter is said in plain words, and the rest of the search is shown", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?make=Ford&sort=value&limit=24");
+  const cases = {
+    "min_price=5000&max_price=100":
+      /\$5,000 to \$100” cannot be searched\..*The first number is greater than the second/,
+    "max_price=20000,00": /to 20000,00” cannot be searched\..*Expected a number, such as 25,000\./,
+    "min_year=soon&max_mileage=far": /from soon” cannot be searched\..*Expected a number, such as 2022\./,
+    "max_mileage=make": /to make mi” cannot be searched\./,
+    "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
+    "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
+  };
+  for (const [query, words] of Object.entries(cases)) {
+    const html = await (await get(`/shop?make=Ford&${query}`)).text();
+    assert.match(plain(html), words, query);
+    assert.deepEqual(
+      carsOf(html),
+      data.map(({ id }) => id),
+      query,
+    );
+  }
 });
 
 test("a question leads to its cars, and says which of its words were not read as they stand", async () => {
@@ -245,7 +265,7 @@ test("a facet has its rarer values to unfold, and a field for others", async () 
 test("the statement of a search finds as many listings as the search", async () => {
   const queries = [
     "make=toyota,HONDA&min_price=20000&sort=-price",
-    "model=f-150&exclude_state=CA&snapshot_date=2026-11-18",
+    "model=f-150&exclude_state=CA",
     "year=2022,2023&body_type=SUV&max_mileage=60000&inventory_type=used&sort=value",
     "exclude_make=ford",
   ];
@@ -255,7 +275,13 @@ test("the statement of a search finds as many listings as the search", async () 
     const [found] = await queryLake(lake, `SELECT count(*) AS total FROM (${statement})`);
     assert.equal(Number(found?.total), total, statement);
   }
-  for (const query of ["postal_code=98109&radius=50", "features=sunroof", "sort=distance", "inventory_status=sold"])
+  for (const query of [
+    "postal_code=98109&radius=50",
+    "features=sunroof",
+    "sort=distance",
+    "inventory_status=sold",
+    "snapshot_date=2026-11-18",
+  ])
     assert.equal(equivalentSql({ path: "/v1/listings", querystring: query }), undefined, query);
   assert.equal(equivalentSql({ path: "/v1/facets", querystring: "facets=make" }), undefined);
 });
@@ -293,14 +319,21 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("chosen boxes and typed bounds show their cars at once, and going back costs nothing", async () => {
     const page = await site().open("/shop");
     const all = await total(page);
-    await page.locator('[id="body_type=SUV"]').check();
+    await page.locator("#more-filters > summary").click();
+    const box = page.locator('[id="body_type=SUV"]');
+    await box.evaluate((element) => element.scrollIntoView({ block: "center" }));
+    const top = await page.evaluate(() => scrollY);
+    await box.check();
     await waitFor(page, "?body_type=SUV");
+    await page.locator('[id="body_type=SUV"]:focus').waitFor();
+    assert.equal(await page.locator("#more-filters[open]").count(), 1);
+    assert.equal(await page.evaluate(() => scrollY), top);
     await page.locator('[id="inventory_type=used,certified"]').check();
     await waitFor(page, "?inventory_type=used,certified&body_type=SUV");
     assert.equal(await total(page), await fetchTotal(client, "inventory_type=used,certified&body_type=SUV"));
     await page.locator('[name="max_price"]').fill("$30,000");
     await page.locator('[name="max_price"]').press("Enter");
-    await page.waitForURL(/max_price=30000.*#cars$/, { waitUntil: "commit" });
+    await page.waitForURL(/max_price=30000/, { waitUntil: "commit" });
     assert.equal(
       parts(new URL(page.url()).search),
       parts("?inventory_type=used,certified&body_type=SUV&max_price=30000"),
@@ -311,6 +344,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       (cars) => document.querySelector("h1")?.textContent?.startsWith(cars),
       all.toLocaleString("en-US"),
     );
+    await page.locator('[id="body_type=SUV"]:not(:checked)').waitFor();
     assert.deepEqual((await client.getBody("getUsage", "/v1/usage")).totals, totals);
     await page.close();
   });
@@ -376,6 +410,12 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
         `${query}: ${card?.y} + ${card?.height}`,
       );
     }
+    await page.getByRole("link", { name: /^Filters/ }).click();
+    await page.locator('[id="body_type=SUV"]').check();
+    await waitFor(page, "?make=Ford&body_type=SUV");
+    await page.locator('[id="body_type=SUV"]:focus').waitFor();
+    await page.getByRole("button", { name: "Show the cars" }).click();
+    await page.locator(".facets").waitFor({ state: "hidden" });
     await page.close();
   });
 

@@ -15,7 +15,7 @@ import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet } from "./car-facts.tsx";
 import { CarHero, fullName } from "./car-hero.tsx";
-import { PastDay, PriceOverTime } from "./price-over-time.tsx";
+import { PriceOverTime } from "./price-over-time.tsx";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
@@ -29,7 +29,7 @@ export const carPage =
     const { data: listing, meta } = await requests.call("getListing", { include: "price_history,options" }, params);
     const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
     const ofSearch = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
-    const car = await loadCar(requests, { listing, view: readView(ofSearch, asOf), asOf });
+    const car = await loadCar(requests, { listing, view: readView(ofSearch), asOf });
     const sources = photoSources(listing.photo_urls, photos);
     return {
       title: fullName(listing),
@@ -45,7 +45,6 @@ export const carPage =
               This listing ended without a sale.
             </Note>
           )}
-          <PastDay car={car} />
           {await sheetsOf(visit, car, sources.length > 0)}
           <Others car={car} />
           <CarEvidence car={car} />

@@ -1,15 +1,12 @@
-/** The price of a car over its days, and what the page of a past day says. */
+/** The price of a car over its days. */
 import type { JSX } from "preact";
-import { isDay } from "../../base/day.ts";
 import { Chart } from "../charts/chart.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
-import { Note } from "../components/sheet.tsx";
 import { paceNote, priceTimeTitle } from "../sentences/car.ts";
-import { count, day, dollars, shortDay } from "../shell/format.ts";
+import { count, dollars } from "../shell/format.ts";
 import { sqlText } from "../shop/equivalent-sql.ts";
-import { viewPath } from "../shop/view.ts";
 import type { ListingDetail, ShownCar } from "./car-data.ts";
 import type { PageAddress } from "./similar-cars.tsx";
 
@@ -109,24 +106,4 @@ function stepsOf(listing: ListingDetail): readonly Step[] {
     ...changes.map((change) => ({ day: change.date, price: change.price })),
     { day: sold ?? last, price: price ?? changes.at(-1)?.price ?? null },
   ].map((step) => ({ day: step.day.slice(0, 10), price: step.price }));
-}
-
-/** Notes that a page describes the present, with the price on the past day of the view that led to it; nothing without such a day. */
-export const PastDay = ({ car: { listing, view, asOf } }: { readonly car: ShownCar }): JSX.Element | null => {
-  const date = view.snapshot_date;
-  if (date === undefined || !isDay(date) || date >= asOf) return null;
-  return (
-    <Note end={<a href={viewPath({ snapshot_date: date })}>The cars of that day</a>}>
-      {`This page is of ${day(asOf)}. On ${shortDay(date, asOf)}, ${stateOn(listing, date)}`}
-    </Note>
-  );
-};
-
-/** Describes the state of a listing on a day: not seen yet, sold, or its price. */
-function stateOn(listing: ListingDetail, date: string): string {
-  const { inventory_date: first, sold_date: sold, price } = listing;
-  if (first !== null && date < first.slice(0, 10)) return "it was not listed yet.";
-  if (sold !== null && date >= sold) return "it was sold.";
-  const next = changesOf(listing).changes.find((change) => change.date > date);
-  return `it cost ${dollars(next === undefined ? price : next.price_before)}.`;
 }

@@ -1,9 +1,9 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
 import { enhanceDrawings } from "./drawings.ts";
 import { on } from "./elements.ts";
+import { enhanceFilters } from "./filters.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
-import { enhanceViews } from "./views.ts";
 
 /** Replaces the address of a page that is shown instead of another one by that which the document names: the one to share and to go back to. */
 function correctAddress(): void {
@@ -63,4 +63,4 @@ hideBrokenPhotos();
 enhanceDrawings();
 enhanceShortlist();
 enhanceSuggestions();
-enhanceViews();
+enhanceFilters();

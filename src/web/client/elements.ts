@@ -12,10 +12,6 @@ export function on<Name extends keyof DocumentEventMap>(
   });
 }
 
-/** Whether a click follows a link in its own window. */
-export const isPlainClick = ({ ctrlKey, metaKey, shiftKey, button }: MouseEvent): boolean =>
-  !ctrlKey && !metaKey && !shiftKey && button === 0;
-
 export function setAttributes(element: Element, values: Readonly<Record<string, string | number>>): void {
   for (const [name, value] of Object.entries(values)) element.setAttribute(name, String(value));
 }

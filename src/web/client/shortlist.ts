@@ -10,7 +10,6 @@ const keptMax = 12;
 export function enhanceShortlist(): void {
   on("click", "[data-keep]", (button) => toggle(button, button.dataset.keep ?? ""));
   on("click", "[data-drop]", (link) => store(readKept().filter((id) => id !== link.dataset.drop)));
-  document.addEventListener("carquet:view", refresh);
   addEventListener("pageshow", refresh);
   addEventListener("storage", ({ key }) => {
     if (key === storageName || key === null) refresh();

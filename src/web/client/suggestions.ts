@@ -6,8 +6,6 @@ interface Suggestion {
   /** What stands beside the text: a number of listings, or a word. */
   readonly count?: number;
   readonly note?: string;
-  /** The page that it leads to; without one, the text completes the field. */
-  readonly path?: string;
 }
 
 const typed = afterPause();
@@ -70,11 +68,10 @@ function open(field: HTMLInputElement, found: readonly Suggestion[]): void {
   field.removeAttribute("aria-activedescendant");
 }
 
-function optionOf({ text, count, note, path }: Suggestion, index: number): HTMLElement {
+function optionOf({ text, count, note }: Suggestion, index: number): HTMLElement {
   const option = document.createElement("div");
   const beside = document.createElement("span");
   setAttributes(option, { role: "option", id: `suggestion-${index}`, "aria-selected": "false", "data-text": text });
-  if (path !== undefined) option.dataset.path = path;
   beside.textContent = count?.toLocaleString("en-US") ?? note ?? "";
   option.append(`${text} `, beside);
   return option;
@@ -109,10 +106,8 @@ function activate(field: HTMLInputElement, options: readonly Element[], at: numb
   field.setAttribute("aria-activedescendant", active?.id ?? "");
 }
 
-/** Opens the page of a suggestion, or completes the text: the question goes on, or is sent by the next Enter. */
+/** Completes the text: the question goes on, or is sent by the next Enter. */
 function choose(field: HTMLInputElement, option: Element): void {
-  const path = option.getAttribute("data-path");
-  if (path !== null) location.assign(path);
   field.value = `${option.getAttribute("data-text")} `;
   close(field);
 }

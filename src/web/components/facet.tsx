@@ -84,6 +84,7 @@ export const RangeFacet = ({
             class="in"
             type="text"
             inputMode="numeric"
+            id={`${end}_${name}`}
             name={`${end}_${name}`}
             value={format((end === "min" ? min : max) ?? "")}
             placeholder={placeholders[index]}

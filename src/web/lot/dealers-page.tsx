@@ -4,26 +4,26 @@ import { pointOfZip } from "../../query/geography.ts";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
+import { DataTable, type TableColumn } from "../components/table.tsx";
 import { shortened, things } from "../sentences/words.ts";
-import { changedPath } from "../shell/address.ts";
+import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { columnsOfDealers, filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
+import { filteredMax, loadDealers, type MarketDealer, milesText, placeDealers } from "./lot-dealers.ts";
 import { ownLotOf } from "./lot-page.tsx";
 
 /** How far from a ZIP code dealers are shown. */
 const nearMiles = "50";
 
-const { away, ...shared } = columnsOfDealers((id) => `/shop?dealer_id=${id}`);
-
 const columns: readonly TableColumn<MarketDealer>[] = [
-  { title: "Dealer", sort: "name", value: ({ name }) => name, path: ({ id }) => `/dealers/${id}` },
+  { title: "Dealer", value: ({ name }) => name, path: ({ id }) => `/dealers/${id}` },
   { title: "Place", value: ({ place }) => place },
-  ...[shared.cars, shared.market, shared.days],
+  { title: "Cars", value: ({ cars }) => cars, format: count, path: ({ id }) => `/shop?dealer_id=${id}` },
 ];
+
+const away: TableColumn<MarketDealer> = { title: "Away", value: ({ miles }) => miles, format: milesText };
 
 /** The handler of `/dealers`: the lot that the browser calls its own, else a choice. */
 export const dealersPage: PageHandler = async ({ context, query, requests }) => {
@@ -32,10 +32,7 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
   const words = (query.get("q") ?? "").trim();
   const [, zip] = /^(\d{5})(?:-\d{4})?$/.exec(words) ?? [];
   const origin = pointOfZip(zip ?? "");
-  const order = query.get("sort") ?? "-cars";
-  const found = await requests.loadPart("dealers", () =>
-    find(requests, origin === undefined ? { words } : { zip, origin }, order),
-  );
+  const found = await requests.loadPart("dealers", () => find(requests, words, origin, zip));
   const which = origin !== undefined ? `within ${nearMiles} miles of ${zip}` : words && `with “${shortened(words)}”`;
   const total = found?.total ?? 0;
   return {
@@ -66,14 +63,13 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
         {found === undefined ? null : (
           <Sheet
             title={`${total === 0 ? "No dealer" : things(total, "dealer")} ${which}`.trim()}
-            of={`Cars for sale, new and used; the median price against similar cars, and the typical days on the lot, of 10 cars or more.${total > filteredMax ? ` The first ${filteredMax} are shown.` : ""}`}
+            of={`Cars for sale, new and used, the most first.${total > filteredMax ? ` The first ${filteredMax} are shown.` : ""}`}
           >
             <DataTable
               label="Dealers"
               rows={found.dealers}
               empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."
-              sorting={{ current: order, pathOf: (sort) => changedPath("/dealers", query, { sort }) }}
-              columns={origin === undefined ? columns : columns.toSpliced(2, 0, { ...away, sort: undefined })}
+              columns={origin === undefined ? columns : [...columns, away]}
             />
           </Sheet>
         )}
@@ -82,20 +78,13 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
   };
 };
 
-interface Wanted {
-  readonly words?: string;
-  readonly zip?: string | undefined;
-  readonly origin?: Point;
-}
-
-/** Returns the first dealers in an order with their places, and how many there are. */
-async function find(requests: PageRequests, { words = "", zip = "", origin }: Wanted, order: string) {
-  const named =
-    words === "" ? undefined : await requests.call("searchDealers", { q: words, limit: String(filteredMax) });
+/** Returns the dealers with the most cars, of those near a ZIP code or with words, and how many there are. */
+async function find(requests: PageRequests, words: string, near: Point | undefined, zip = "") {
+  const isNamed = near === undefined && words !== "";
+  const named = isNamed ? await requests.call("searchDealers", { q: words, limit: String(filteredMax) }) : undefined;
   if (named?.data.length === 0) return { dealers: [], total: 0 };
-  const around = origin === undefined ? {} : { postal_code: zip, radius: nearMiles };
+  const around = near === undefined ? {} : { postal_code: zip, radius: nearMiles };
   const filters = named === undefined ? around : { dealer_id: named.data.map(({ dealer_id }) => dealer_id).join() };
   const { dealers, total } = await loadDealers(requests, filters);
-  const shown = sortedRows(dealers, columns, order).slice(0, filteredMax);
-  return { dealers: await placeDealers(requests, shown, origin), total };
+  return { dealers: await placeDealers(requests, dealers.slice(0, filteredMax), near), total };
 }

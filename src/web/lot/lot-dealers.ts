@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { Point } from "../../listing/geography.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { distanceMiles, pointOfZip } from "../../query/geography.ts";
-import { rankedCarsMin, toMarketText } from "../sentences/lot.ts";
+import { rankedCarsMin } from "../sentences/lot.ts";
 import { count, plainWords } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 
@@ -24,26 +24,7 @@ export interface MarketDealer {
 export type RankedDealer = MarketDealer & Medians;
 type Medians = Readonly<Record<"toMarket" | "days", number>>;
 
-/** The columns of tables of dealers; the cars of a dealer lead to `carsOf`. */
-export const columnsOfDealers = (carsOf: (id: string) => string) => ({
-  away: { title: "Away", sort: "away", value: ({ miles }: MarketDealer) => miles, format: milesText },
-  cars: {
-    title: "Cars",
-    sort: "cars",
-    value: ({ cars }: MarketDealer) => cars,
-    format: count,
-    path: ({ id }: MarketDealer) => carsOf(id),
-  },
-  market: {
-    title: "To market",
-    sort: "market",
-    value: ({ toMarket }: MarketDealer) => toMarket,
-    format: toMarketText,
-  },
-  days: { title: "Days", sort: "days", value: ({ days }: MarketDealer) => days, format: roundedDays },
-});
-
-const milesText = (miles: number): string => count(miles, "\u00a0mi");
+export const milesText = (miles: number): string => count(miles, "\u00a0mi");
 
 /** Formats days with at most one decimal. */
 export const roundedDays = (days: number): string => String(Math.round(days * 10) / 10);

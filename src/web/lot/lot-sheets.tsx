@@ -31,7 +31,7 @@ import {
   rowsPath,
   typesInSql,
 } from "./lot-data.ts";
-import { columnsOfDealers, type RankedDealer, roundedDays } from "./lot-dealers.ts";
+import { milesText, type RankedDealer, roundedDays } from "./lot-dealers.ts";
 
 /** Charts of fewer dealers are sentences. */
 const chartMin = 10;
@@ -61,7 +61,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
     <Figure
       id="price-age"
       title={title}
-      of={priceAgeNote(ranked.length, radius, condition)}
+      of={ranked.length < chartMin ? undefined : priceAgeNote(ranked.length, radius, condition)}
       numbers={{
         columns: [
           { title: "Dealer", sort: "dealer", value: ({ name }) => name, path: (one) => dealerPath(choice, one) },
@@ -225,14 +225,22 @@ const rowsMin = 7;
 export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element => {
   const { dealer, isOwn, condition, query } = choice;
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
-  const shared = columnsOfDealers((id) => rowsPath(choice, { dealer_id: id }));
   const columns: readonly TableColumn<RankedDealer>[] = [
     { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
     {
       title: "Dealer",
       cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
     },
-    ...[shared.away, shared.cars, shared.market, shared.days],
+    { title: "Away", sort: "away", value: ({ miles }) => miles, format: milesText },
+    {
+      title: "Cars",
+      sort: "cars",
+      value: ({ cars }) => cars,
+      format: count,
+      path: ({ id }) => rowsPath(choice, { dealer_id: id }),
+    },
+    { title: "To market", sort: "market", value: ({ toMarket }) => toMarket, format: toMarketText },
+    { title: "Days", sort: "days", value: ({ days }) => days, format: roundedDays },
   ];
   const order = query.get("rank") ?? "market";
   const isAll = query.has("all") || ranked.length <= rowsMin + 1;

@@ -250,12 +250,13 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
     ];
   });
   const sample = followed.reduce((sum, { loss }) => sum + loss.curve.sample, 0);
+  const isDrawn = sample >= chartMin && ages.length > 1;
   const prices = [...medians.map(({ median }) => median ?? 0), ...medians.map(({ fitted }) => fitted ?? 0)];
   return (
     <Figure
       id="loss"
       title={title}
-      of={lossNote}
+      of={isDrawn ? lossNote : undefined}
       numbers={{
         columns: [
           { title: "Model", sort: "model", value: ({ search }) => search.name },
@@ -270,15 +271,15 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
         sorting: sortingOf("loss", "/market", query),
       }}
     >
-      {sample < chartMin || ages.length < 2 ? (
-        <p>Too few used cars have a known price and age for a curve.</p>
-      ) : (
+      {isDrawn ? (
         <Chart
           label={`${title}. ${lossNote}`}
           x={ageScale(Math.min(...ages), Math.max(...ages))}
           y={numberScale(prices, { format: shortPrice, isFromZero: true })}
           marks={marks}
         />
+      ) : (
+        <p>Too few used cars have a known price and age for a curve.</p>
       )}
     </Figure>
   );

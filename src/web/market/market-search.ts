@@ -40,20 +40,24 @@ export async function readSearches(
   query: URLSearchParams,
   days: MarketDays,
 ): Promise<readonly [own: MarketSearch, ...others: MarketSearch[]]> {
-  const given = givenFilters(query, days);
+  const given = givenFilters(query);
   const words = (query.get("show") ?? "").trim();
   const [first = "", second = ""] = words.split(against);
   const compared = (query.get("against") ?? "").trim() || second;
   const shown = words === "" && Object.keys(given).length === 0 ? "used cars" : first;
   const own = await searchOf(requests, shown, given, days);
   if (compared === "") return [own];
-  return distinguished(own, await searchOf(requests, compared, {}, days, own.filters.inventory_type));
+  const other = await searchOf(requests, compared, {}, days, own.filters.inventory_type);
+  const names = Object.keys({ ...own.filters, ...other.filters });
+  if (names.every((name) => own.filters[name] === other.filters[name]) && other.error === undefined)
+    return [{ ...own, error: own.error ?? "Both boxes have the same search. An example that works: Honda CR-V." }];
+  return distinguished(own, other);
 }
 
 /** Returns the filters among the parameters of an address. */
-const givenFilters = (query: URLSearchParams, { last }: MarketDays): TextParameters =>
+const givenFilters = (query: URLSearchParams): TextParameters =>
   Object.fromEntries(
-    Object.entries(readView(query, last)).filter(
+    Object.entries(readView(query)).filter(
       ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
     ),
   );
@@ -135,7 +139,7 @@ function distinguished(own: MarketSearch, other: MarketSearch): readonly [Market
   const named = (search: MarketSearch): MarketSearch => {
     if (own.condition !== other.condition)
       return { ...search, name: `${search.condition} ${search.name}`, plural: `${search.condition} ${search.plural}` };
-    const by = differing === undefined ? "again" : (search.filters[differing] ?? "any");
+    const by = search.filters[differing ?? ""] ?? "any";
     return { ...search, name: `${search.name} (${by})`, plural: `${search.plural} (${by})` };
   };
   return [named(own), named(other)];

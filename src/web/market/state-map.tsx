@@ -72,7 +72,7 @@ export const MapFigure = ({ counted, query, color }: MapProps): JSX.Element => {
     <Figure
       id={id}
       title={title}
-      of={`Cars for sale in each state. ${amountOf(total, "car")}: ${search.plural}.${beyond}`}
+      of={`Cars for sale in each state: ${count(total)} ${total === 1 ? search.name : search.plural}.${beyond}`}
       numbers={{
         columns: [
           {

@@ -133,17 +133,17 @@ interface FoundCars {
   readonly hasPriceBound?: boolean | undefined;
   /** How many single changes of a search without cars find some. */
   readonly changes?: MaybeNumber;
-  /** `sold`, or the past day that is shown: neither has ratings. */
-  readonly state?: "sold" | { readonly day: string; readonly asOf: string } | undefined;
+  /** Whether the cars were sold: these have no ratings. */
+  readonly isSold?: boolean | undefined;
   readonly hrefs?: Hrefs<"great" | "good" | "branded" | "cleanTitles"> | undefined;
 }
 
 /**
  * Returns the verdict of a search. Up to ten cars are counted in words. Great prices "stand first" only where the best prices come first; sold cars
- * and past days have no ratings, and no judgement.
+ * have no ratings, and no judgement.
  */
 export function shopVerdict(found: FoundCars): Judgement {
-  const { cars, search, changes, state } = found;
+  const { cars, search, changes, isSold = false } = found;
   if (cars === 0) {
     const change = some(changes) ? clause`${neutral("One change")} finds some.` : undefined;
     return judgement(
@@ -152,16 +152,14 @@ export function shopVerdict(found: FoundCars): Judgement {
     );
   }
   const counted = `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${agreeing(cars, "car", "cars")}`;
-  const sentence = joined([[`${counted}${verbOf(found)}.`], state === undefined ? greatClause(found) : undefined]);
+  const sentence = joined([[`${counted}${verbOf(found)}.`], isSold ? undefined : greatClause(found)]);
   return judgement(sentence, contextOf(found), foundFacts(found));
 }
 
-/** Returns what the counted cars do: they match, were sold, or were for sale on a past day. */
-function verbOf({ cars, search, state }: FoundCars): string {
-  if (state === "sold") return agreeing(cars, " was sold", " were sold");
-  if (state === undefined) return search === undefined ? "" : agreeing(cars, " matches", " match");
-  const verb = search === undefined ? agreeing(cars, " was for sale", " were for sale") : " matched";
-  return `${verb} on ${shortDay(state.day, state.asOf)}`;
+/** Returns what the counted cars do: they match, or were sold. */
+function verbOf({ cars, search, isSold = false }: FoundCars): string {
+  if (isSold) return agreeing(cars, " was sold", " were sold");
+  return search === undefined ? "" : agreeing(cars, " matches", " match");
 }
 
 /** Returns the clause on great prices; undefined if they are not counted. */
@@ -189,9 +187,9 @@ function greatClause(found: FoundCars): Sentence | undefined {
 }
 
 function contextOf(found: FoundCars): Sentence {
-  const { cars, search, isBestFirst, branded, state, hrefs } = found;
+  const { cars, search, isBestFirst, branded, isSold = false, hrefs } = found;
   if (search !== undefined) return joined([[`${search}.`], cleanClause(found)]);
-  if (cars === 0 || state !== undefined) return [];
+  if (cars === 0 || isSold) return [];
   const order = isBestFirst === true ? ["Ordered by how the price compares with similar cars."] : undefined;
   const badge = !some(branded)
     ? undefined
@@ -204,14 +202,14 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
   if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
   if (cleanTitles === 0) return ["None states a clean title."];
   const [clean, all] = pairOf(cleanTitles, cars);
-  const who = cleanTitles === cars ? `All ${all}` : `${capital(clean)} of ${all}`;
+  const who = cleanTitles === cars ? (cars === 2 ? "Both" : `All ${all}`) : `${capital(clean)} of ${all}`;
   return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
 }
 
 /** Returns the facts of a search: a median says whether it mixes used and new cars, and whether a bound of the search cuts it. */
 function foundFacts(found: FoundCars): readonly Fact[] {
-  if (found.search === undefined) return [];
-  const time = found.state === "sold" ? "typical time to a sale" : "typical time on the lot";
+  if (found.search === undefined || found.cars < 2) return [];
+  const time = found.isSold === true ? "typical time to a sale" : "typical time on the lot";
   return [...fact(wholePrice(found.medianPrice), medianLabel(found)), ...fact(daysText(found.medianDays), time)];
 }
 
@@ -248,15 +246,27 @@ export function moreCars(cars: number, changes: readonly SearchChange[]) {
 export const fartherTitle = (more: number, radius: number): string =>
   `A little farther: ${count(more)} within ${count(radius)} miles`;
 
-/** Returns what the cheapest car without bounds costs: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
-export const cheapestSentence = (what: string, price: MaybeNumber, city?: string | null, href?: string): Sentence =>
-  clause`The cheapest ${what} for sale costs ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
+/** Returns what the cheapest car without bounds costs, or cost: `The cheapest used 911 for sale costs $92,590, in Bronx.` */
+export const cheapestSentence = (
+  what: string,
+  price: MaybeNumber,
+  city?: string | null,
+  href?: string,
+  isSold = false,
+): Sentence =>
+  clause`The cheapest ${what} ${isSold ? "that was sold cost" : "for sale costs"} ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
   [];
 
 /** Returns the verdict of a search whose place is unknown. */
 export const unknownPlace = (field: string, value: string): Judgement =>
   judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
     "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
+  ]);
+
+/** Returns the verdict of a search of which a filter is refused. */
+export const refusedFilter = (text: string): Judgement =>
+  judgement(clause`${attention(`“${shortened(text)}”`)} cannot be searched.` ?? [], [
+    "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
   ]);
 
 export interface MarketToday {

@@ -138,7 +138,7 @@ export const daysText = (value: MaybeNumber): string | undefined =>
 export function withArticle(name: string): string {
   const [spelled = ""] = /^[A-Z]+(?![a-z])/.exec(name) ?? [];
   const isSpelled = spelled === "SUV" || (spelled !== "" && !/[AEIOU]/.test(spelled));
-  const isVowel = isSpelled ? /^[FHLMNRSX]/.test(name) : /^([AEIO]|U(?!nit|ni|X)|8|11|18)/i.test(name);
+  const isVowel = isSpelled ? /^[FHLMNRSX]/.test(name) : /^([AEIO]|U(?!ni|se|X)|8|11|18)/i.test(name);
   return `${isVowel ? "an" : "a"} ${name}`;
 }
 

@@ -14,7 +14,7 @@ import { listOf } from "./view.ts";
 export function equivalentSql(request: { readonly path: string; readonly querystring: string } | undefined) {
   if (request?.path !== "/v1/listings") return undefined;
   const query = Object.fromEntries(new URLSearchParams(request.querystring));
-  const { fields, snapshot_date: day, sort, limit: limitMax, offset: start, ...filters } = query;
+  const { fields, sort, limit: limitMax, offset: start, ...filters } = query;
   const conditions = Object.entries(filters).map(([name, value]) => conditionOf(name, value));
   const order = sort === undefined ? "" : orderOf(sort);
   if (conditions.includes(undefined) || order === undefined) return undefined;
@@ -22,8 +22,7 @@ export function equivalentSql(request: { readonly path: string; readonly queryst
   const limit = limitMax === undefined ? "" : `\nLIMIT ${Number(limitMax)}`;
   const offset = start === undefined ? "" : `\nOFFSET ${Number(start)}`;
   const columns = fields?.split(",").filter((name) => Object.hasOwn(attributes, name));
-  const source = day === undefined ? "active" : `snapshot(${sqlText(day)})`;
-  return `SELECT ${columns?.join(", ") ?? "*"}\nFROM ${source}${where}${order}${limit}${offset}`;
+  return `SELECT ${columns?.join(", ") ?? "*"}\nFROM active${where}${order}${limit}${offset}`;
 }
 
 /** Returns the condition of a filter in SQL; undefined if no column expresses it. */

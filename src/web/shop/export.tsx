@@ -52,7 +52,7 @@ export const sendExport =
   (services: SiteServices) =>
   async ({ context, visitor, fields }: VisitorForm): Promise<PageContent | SentFile> => {
     const asOf = await services.current.use(async ({ manifest }) => manifest.as_of);
-    const { csrf_token: _, format = exportFormats[0], ...view } = readView(fields, asOf);
+    const { csrf_token: _, format = exportFormats[0], ...view } = readView(fields);
     const target = `/v1/exports?${queryString(exportQuery(view, asOf, format))}`;
     const request = { operation: "exportListings", method: "GET", target, headers: {} } as const;
     return services.sendRequest(context, visitor.identity, request, async ({ status, header, body }) => {

@@ -19,7 +19,7 @@ import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
 /** The parameters that have a control in the form of the filters. */
 const controlledNames: ReadonlySet<string> = new Set([
   ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
-  ...["postal_code", "radius", "snapshot_date", "inventory_status", "sort"],
+  ...["postal_code", "radius", "inventory_status", "sort"],
 ]);
 
 interface KeptFieldsProps {
@@ -44,11 +44,9 @@ interface FilterFormProps {
   readonly facets: ViewFacets;
   /** The number of cars; undefined if the view is invalid. */
   readonly total: number | undefined;
-  /** The newest day of the data. */
-  readonly asOf: string;
 }
 
-export const FilterForm = ({ asOf, ...props }: FilterFormProps): JSX.Element => {
+export const FilterForm = (props: FilterFormProps): JSX.Element => {
   const { view } = props;
   const isShown = ({ isOpen, parameters }: FacetDefinition): boolean =>
     isOpen || parameters.some((name) => name !== undefined && view[name] !== undefined);
@@ -64,7 +62,7 @@ export const FilterForm = ({ asOf, ...props }: FilterFormProps): JSX.Element => 
       <details class="facet" id="more-filters">
         <summary>More filters</summary>
         {fieldsOf(facetDefinitions.filter((definition) => !isShown(definition)))}
-        <MarketField view={view} asOf={asOf} />
+        <SoldField view={view} />
       </details>
       <p class="send">
         <Button look="main">Show the cars</Button>
@@ -73,7 +71,7 @@ export const FilterForm = ({ asOf, ...props }: FilterFormProps): JSX.Element => 
   );
 };
 
-type FacetFieldProps = Omit<FilterFormProps, "asOf"> & { readonly definition: FacetDefinition };
+type FacetFieldProps = FilterFormProps & { readonly definition: FacetDefinition };
 
 const FacetField = (props: FacetFieldProps): JSX.Element | null => {
   const { definition, view, facets, total } = props;
@@ -209,7 +207,7 @@ const NearField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
         value={view.postal_code ?? ""}
       />
       <span>within</span>
-      <select class="in" name="radius" aria-label="Within">
+      <select class="in" id="radius" name="radius" aria-label="Within">
         {radiusOptions(view).map(([miles, text]) => (
           <option key={miles} value={miles} selected={miles === (view.radius ?? "")}>
             {text}
@@ -220,27 +218,14 @@ const NearField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
   </fieldset>
 );
 
-/** What is for sale on a day, or what was sold. */
-const MarketField = ({ view, asOf }: Pick<FilterFormProps, "view" | "asOf">): JSX.Element => (
+const SoldField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
   <fieldset class="facet">
-    <legend>For sale or sold, on a day</legend>
-    <div class="pair">
-      <select class="in" name="inventory_status" aria-label="For sale or sold">
-        <option value="">For sale</option>
-        <option value="sold" selected={view.inventory_status === "sold"}>
-          Sold
-        </option>
-      </select>
-      <span>as of</span>
-      <input
-        class="in"
-        type="text"
-        inputMode="numeric"
-        name="snapshot_date"
-        value={view.snapshot_date ?? ""}
-        placeholder={asOf}
-        aria-label="Day, as YYYY-MM-DD"
-      />
-    </div>
+    <legend>For sale or sold</legend>
+    <select class="in" id="inventory_status" name="inventory_status" aria-label="For sale or sold">
+      <option value="">For sale</option>
+      <option value="sold" selected={view.inventory_status === "sold"}>
+        Sold
+      </option>
+    </select>
   </fieldset>
 );

@@ -14,6 +14,12 @@ interface ChosenFilter {
   readonly text: string;
 }
 
+/** A filter that the API refuses, by its parameters, and why. */
+export interface LostFilter {
+  readonly names: readonly string[];
+  readonly message: string;
+}
+
 /** What is known of a view besides its parameters. */
 export interface ViewNames {
   /** The names of ids, such as those of dealers. */
@@ -73,6 +79,15 @@ export function chosenFilters(view: ViewParameters, names: ViewNames = {}): read
   return chosen;
 }
 
+/** Returns why a filter is refused: of bounds in plain words, else as the API says it. */
+export function whyLost(view: ViewParameters, { names: [name = ""], message }: LostFilter): string {
+  const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
+  if (range === undefined) return message;
+  if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
+    return "The first number is greater than the second: swap them.";
+  return `Expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
+}
+
 /** The parameters that one chip says and removes. */
 function groupOf(name: string): readonly string[] {
   const [, bound, range] = /^(min|max)_(.+)$/.exec(name) ?? [];
@@ -92,7 +107,6 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
   const fixed: Readonly<Record<string, string>> = {
-    snapshot_date: `As of ${dayText(value)}`,
     inventory_status: view.sold_within_days === undefined ? "Sold" : `Sold in ${view.sold_within_days} days`,
     sold_within_days: `Sold in ${value} days`,
     listed_after: `Listed after ${dayText(value)}`,
@@ -161,7 +175,7 @@ const spokenNames: ReadonlySet<string> = new Set([
 ]);
 
 /** The filters that choose the market, which the verdict says. */
-const marketNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
+const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days"]);
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
 export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {

@@ -48,14 +48,14 @@ async function findVehicle(requests: PageRequests, vin: string): Promise<PageCon
 /** Shows the cars that a question asks for, or leads to the dealer that it names. */
 async function findWords(visit: PageVisit, words: string, services: PageServices): Promise<PageContent | Redirect> {
   const { requests } = visit;
-  const { data, meta } = await requests.call("interpretQuestion", { q: words });
+  const { data } = await requests.call("interpretQuestion", { q: words });
   const { filters, spans } = data;
   if (spans.length === 0) return nothingFound(words, data);
   const { dealer_id: dealer, ...others } = filters;
   if (dealer !== undefined && !dealer.includes(",") && Object.keys(others).length === 0)
     return { location: `/dealers/${dealer}` };
-  const view = viewOf(filters, meta.as_of);
-  const pathOf = (found: TextParameters): string => viewPath(viewOf(found, meta.as_of));
+  const view = viewOf(filters);
+  const pathOf = (found: TextParameters): string => viewPath(viewOf(found));
   const explained = <QuestionWords words={words} interpretation={data} pathOf={pathOf} />;
   requests.endLookUp();
   const content = await shopPage(services, { words, explained })({ ...visit, query: new URLSearchParams(view) });
@@ -63,13 +63,13 @@ async function findWords(visit: PageVisit, words: string, services: PageServices
 }
 
 /** Returns the view of filters, which has years in a row as bounds. */
-function viewOf({ year = "", ...filters }: TextParameters, asOf: string): ViewParameters {
+function viewOf({ year = "", ...filters }: TextParameters): ViewParameters {
   const years = year.split(",").map(Number).sort();
   const first = years[0] ?? 0;
   const last = years.at(-1) ?? 0;
   const isRange = last - first === years.length - 1;
   const bounds: TextParameters = isRange ? { min_year: String(first), max_year: String(last) } : { year };
-  return readView(new URLSearchParams({ ...filters, ...(year === "" ? {} : bounds) }), asOf);
+  return readView(new URLSearchParams({ ...filters, ...(year === "" ? {} : bounds) }));
 }
 
 const allCars: readonly Way[] = [["/shop", "All cars"]];

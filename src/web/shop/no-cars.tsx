@@ -11,7 +11,7 @@ import { Words } from "../shell/verdict.tsx";
 import { KeptFields, radiusOptions } from "./filter-form.tsx";
 import { CardList } from "./results.tsx";
 import type { MoreCars } from "./search.ts";
-import { listingPath, type ViewParameters } from "./view.ts";
+import { isJudged, listingPath, type ViewParameters } from "./view.ts";
 
 interface NoCarsProps {
   readonly view: ViewParameters;
@@ -25,6 +25,8 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
   const { cheapest, similar } = more;
   const changes = moreCars(0, more.changes)?.changes ?? [];
   const { car, words = "" } = cheapest ?? {};
+  // Sold cars are none that could appear.
+  const isHopeless = changes.length === 0 || !isJudged(view);
   return (
     <>
       <div class="two">
@@ -32,7 +34,9 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
           <section class="fig tint lone">
             <CarDrawing car={car} />
             <p>
-              <Words sentence={cheapestSentence(words, car.price, car.city, listingPath(car.id, {}))} />
+              <Words
+                sentence={cheapestSentence(words, car.price, car.city, listingPath(car.id, {}), !isJudged(view))}
+              />
             </p>
           </section>
         )}
@@ -47,8 +51,8 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
             ))}
           </ul>
           <p>
-            <Button look="main" href={changes.length === 0 ? "/shop" : savePath}>
-              {changes.length === 0 ? "All cars" : "Tell me when one appears"}
+            <Button look="main" href={isHopeless ? "/shop" : savePath}>
+              {isHopeless ? "All cars" : "Tell me when one appears"}
             </Button>
           </p>
         </section>

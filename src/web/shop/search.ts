@@ -9,7 +9,7 @@ import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
-import { chosenFilters, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
 import {
   apiFilters,
   listOf,
@@ -40,8 +40,27 @@ export interface FoundView {
   readonly invalid?: Refusal;
 }
 
-/** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing, and can be corrected. */
-export async function findView(context: SearchContext, view: ViewParameters): Promise<FoundView> {
+/** The parameters that the message of a refusal is about. */
+const refusedParameters =
+  /^Invalid value .* for (\w+): expected|^Unknown query parameter (\w+)|^([\w, ]+) cannot be combined/s;
+
+/** Searches without the filters that the API refuses: the first of them is `lost`. */
+export async function findValid(
+  context: SearchContext,
+  view: ViewParameters,
+): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost?: LostFilter }> {
+  const found = await findView(context, view);
+  const message = found.invalid?.message ?? "";
+  const words = new Set(refusedParameters.exec(message)?.slice(1).join(" ").split(/\W+/));
+  const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
+  if (names.length === 0) return { view, found };
+  const isPlaceless = names.includes("postal_code") && view.sort === "distance";
+  const rest = await findValid(context, withoutFilters(view, isPlaceless ? [...names, "sort"] : names));
+  return { ...rest, lost: { names, message } };
+}
+
+/** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */
+async function findView(context: SearchContext, view: ViewParameters): Promise<FoundView> {
   const { requests, asOf } = context;
   let answer: AnswerOf<"searchListings">;
   try {
@@ -107,12 +126,11 @@ export async function zipPlace(
   requests: PageRequests,
   { postal_code: zip }: ViewParameters,
 ): Promise<string | undefined> {
-  if (zip === undefined || !/^\d{5}$/.test(zip)) return undefined;
-  const answer = await requests.loadPart("name of the place", () =>
-    requests.call("suggestFilters", { q: zip, limit: "3" }),
-  );
-  const found = answer?.data.find(({ attribute, value }) => attribute === "postal_code" && value === zip);
-  return found?.text.replace(`${zip} `, "");
+  const [, q] = /^(\d{5})(-\d{4})?$/.exec(zip ?? "") ?? [];
+  if (q === undefined) return undefined;
+  const answer = await requests.loadPart("name of the place", () => requests.call("suggestFilters", { q, limit: "3" }));
+  const found = answer?.data.find(({ attribute, value }) => attribute === "postal_code" && value === q);
+  return found?.text.replace(`${q} `, "");
 }
 
 /** What would show more cars than a sparse search. */

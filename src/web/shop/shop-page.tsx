@@ -5,7 +5,7 @@ import { queryString } from "../../operations/caller.ts";
 import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
-import { fartherTitle, moreCars, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { MissingParts } from "../shell/notes.tsx";
@@ -17,16 +17,15 @@ import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export.tsx";
 import { countIn } from "./facets.ts";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, spokenSearch } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, spokenSearch, whyLost } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
 import { photoHostsOf } from "./photos.ts";
 import { CardList, ListingTable, Paging } from "./results.tsx";
-import { type FoundView, findView } from "./search.ts";
+import { type FoundView, findValid } from "./search.ts";
 import {
   apiFilters,
   filterNames,
-  inventoryOf,
   isJudged,
   listOf,
   orderOf,
@@ -49,37 +48,33 @@ export const shopPage =
     const { context, query, requests, visitor } = visit;
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
     if (query.has("ids")) return keptPage(visit, photos, asOf);
-    const view = readView(query, asOf);
+    const view = readView(query);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
     const canonical = viewPath(view);
     const isRepeated = new Set(query.keys()).size < query.size;
     if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const found = await findView({ requests, asOf, photos }, view);
-    const lost = found.invalid?.code === "unknown_postal_code" ? placeless(view) : undefined;
-    const shown = lost ?? view;
-    const other = lost === undefined ? found : await findView({ requests, asOf, photos }, lost);
-    if (found.answer !== undefined && view.postal_code !== undefined)
-      context.cookies.set(nearCookie, view.postal_code, {
+    const { view: shown, found, lost } = await findValid({ requests, asOf, photos }, view);
+    if (found.answer !== undefined && shown.postal_code !== undefined)
+      context.cookies.set(nearCookie, shown.postal_code, {
         sameSite: "lax",
         maxAge: nearMaxAgeMs,
         secure: context.secure,
       });
-    const page: ShownShop = { view: shown, found: other, asOf, photos, question, visitor, missing: requests.missing };
-    const judgement = lost === undefined ? verdictOf(page) : unknownPlace("ZIP code", view.postal_code ?? "");
+    const { missing } = requests;
+    const page: ShownShop = { given: view, view: shown, found, lost, asOf, photos, question, visitor, missing };
+    const judgement = verdictOf(page);
     return {
       title: textOf(judgement.sentence).replace(/\.$/, ""),
       door: "shop",
       question: question?.words,
       imageHosts: photoHostsOf(photos),
-      hasCars: (other.answer?.data.length ?? 0) > 0,
+      hasCars: (found.answer?.data.length ?? 0) > 0,
       sql: equivalentSql(requests.main),
       top: <Verdict kicker={<Kicker above={[["/", "Home"]]} here="Shop" />} judgement={judgement} />,
       body: (
         <div data-view>
-          {lost === undefined ? null : <UnknownPlace view={view} />}
-          <Shop {...page} isPlaceUnknown={lost !== undefined} />
-          <p class="vh" id="announcement" role="status" />
+          <Shop {...page} />
         </div>
       ),
     };
@@ -100,13 +95,13 @@ async function namedPlace(
   return answer?.data.filters.postal_code;
 }
 
-/** Returns a view without its place, which does not exist. */
-const placeless = (view: ViewParameters): ViewParameters =>
-  withoutFilters(view, view.sort === "distance" ? ["postal_code", "sort"] : ["postal_code"]);
-
 interface ShownShop {
+  /** The view of the address. */
+  readonly given: ViewParameters;
+  /** What is shown of it: what the API does not refuse. */
   readonly view: ViewParameters;
   readonly found: FoundView;
+  readonly lost: LostFilter | undefined;
   readonly asOf: string;
   readonly photos: PhotoMode;
   readonly question: AskedQuestion | undefined;
@@ -115,8 +110,14 @@ interface ShownShop {
 }
 
 /** Returns what the page judges of a search. */
-function verdictOf({ view, found, asOf }: ShownShop): Judgement {
+function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
+  if (isPlaceLost(lost)) return unknownPlace("ZIP code", given.postal_code ?? "");
+  if (lost !== undefined) {
+    const [name = ""] = lost.names;
+    const chosen = chosenFilters(given, found).find(({ names }) => names.includes(name));
+    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
+  }
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
   const isAll = cars === answer.data.length;
@@ -134,7 +135,6 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
   const greatCars = answer.data.filter((car) => car.value_rating === "great");
   const great = isJudged(view) ? countOf("value_rating", "great") : undefined;
   const stats = within?.stats ?? facets.stats;
-  const state = inventoryOf(view);
   return shopVerdict({
     cars,
     search: spokenSearch(view, found),
@@ -150,7 +150,7 @@ function verdictOf({ view, found, asOf }: ShownShop): Judgement {
     medianDays: isAll ? medianOf(answer.data.map((car) => car.days_on_market)) : stats.days_on_market?.median,
     hasPriceBound: view.min_price !== undefined || view.max_price !== undefined,
     changes: more?.changes.filter((change) => change.cars > 0).length,
-    state: state === "past" ? { day: view.snapshot_date ?? asOf, asOf } : state === "sold" ? "sold" : undefined,
+    isSold: !isJudged(view),
     hrefs: {
       great: viewPath(withParameters(view, { value_rating: "great" })),
       good: viewPath(withParameters(view, { value_rating: "good" })),
@@ -165,13 +165,17 @@ function medianOf(values: readonly (number | null | undefined)[]): number | unde
   return known[Math.floor((known.length - 1) / 2)];
 }
 
+const isPlaceLost = (lost: LostFilter | undefined): boolean => lost?.names.includes("postal_code") === true;
+
 /** Without cars, and while the place is unknown, the filters are closed. */
-const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown: boolean }): JSX.Element => {
-  const { view, found, asOf, question } = page;
+const Shop = (page: ShownShop): JSX.Element => {
+  const { given, view, found, lost, question } = page;
   const total = found.answer?.pagination.total;
   return (
     <>
-      {isPlaceUnknown ? null : (
+      {isPlaceLost(lost) ? (
+        <UnknownPlace view={given} />
+      ) : (
         <div class="pin">
           <ShopChips {...page} />
         </div>
@@ -181,8 +185,8 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
       {total === 0 && found.more !== undefined ? (
         <NoCars view={view} more={found.more} photos={page.photos} savePath={savePath(page)} />
       ) : null}
-      <div class={total === 0 || isPlaceUnknown ? "split closed" : "split"}>
-        <FilterForm view={view} facets={found.facets} total={total} asOf={asOf} />
+      <div class={total === 0 || isPlaceLost(lost) ? "split closed" : "split"}>
+        <FilterForm view={given} facets={found.facets} total={total} />
         <section id="results" aria-labelledby="results-title">
           <h2 class="vh" id="results-title">
             Cars
@@ -195,9 +199,10 @@ const Shop = ({ isPlaceUnknown, ...page }: ShownShop & { readonly isPlaceUnknown
 };
 
 /** Why parts are missing, a search is refused, or values match no car. */
-const Notes = ({ view, found, missing }: ShownShop): JSX.Element => (
+const Notes = ({ given, view, found, lost, missing }: ShownShop): JSX.Element => (
   <>
     {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
+    {lost === undefined || isPlaceLost(lost) ? null : <Note isAlert>{whyLost(given, lost)}</Note>}
     <MissingParts missing={missing} />
     {(found.answer?.meta.unmatched ?? [])
       .filter(({ parameter }) => view[parameter] !== undefined)
@@ -344,7 +349,7 @@ const OrderField = ({ view }: Pick<ShownShop, "view">): JSX.Element => {
   return (
     <label class="fld order">
       <span class="vh">Order</span>
-      <select class="in" id="sort" name="sort" form="filters" data-default={isJudged(view) ? "value" : undefined}>
+      <select class="in" id="sort" name="sort" form="filters">
         {offered.map(([value, text]) => (
           <option key={value} value={value} selected={value === current}>
             {text}

@@ -21,19 +21,18 @@ const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "inc
 const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
 /**
- * Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter; other days and sold
- * listings have no values to filter or sort by.
+ * Returns the view of a query. Repeated parameters, as forms send them, are lists. Pages are of the published day; sold listings have no values to filter
+ * or sort by.
  */
-export function readView(query: URLSearchParams, asOf: string): ViewParameters {
+export function readView(query: URLSearchParams): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
     if (name === "inventory_type") return [name, conditionsOf(values)];
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
-    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
+    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name) && name !== "snapshot_date"),
   );
-  if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
   if (!isJudged(parameters)) {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
@@ -42,9 +41,13 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   return parameters;
 }
 
-/** Returns a bound as the API takes it: people write `$25,000`. The API refuses commas elsewhere, such as in `20000,00`. */
-const plainNumber = (name: string, value: string): string =>
-  /^(min|max)_/.test(name) && /^\$?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$/.test(value) ? value.replaceAll(/[$,]/g, "") : value;
+/** Returns a bound as the API takes it: people write `$25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
+function plainNumber(name: string, value: string): string {
+  const [, digits, thousands] = /^\$?((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(k)?$/i.exec(value) ?? [];
+  if (digits === undefined || !/^(min|max)_/.test(name)) return value;
+  const plain = digits.replaceAll(",", "");
+  return thousands === undefined ? plain : String(Math.round(Number(plain) * 1000));
+}
 
 /** Returns the conditions of the boxes of a form: "certified only" is chosen within "used, certified too", which names certified cars again. */
 function conditionsOf(values: readonly string[]): string {
@@ -138,10 +141,6 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters) {
-  if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
-  return snapshot_date === undefined ? "active" : "past";
-}
-
-/** Whether a view has the cars of the published day, which have values. */
-export const isJudged = (view: ViewParameters): boolean => inventoryOf(view) === "active";
+/** Whether a view has cars for sale, which have values. */
+export const isJudged = ({ inventory_status, sold_within_days }: ViewParameters): boolean =>
+  inventory_status !== "sold" && sold_within_days === undefined;

@@ -123,15 +123,14 @@ test("a search begins with how many cars match, and which of them are great pric
     ],
     [{ cars: 4, great: 0, good: 0, search: "X" }, "Four cars match. None is a great or good price.", "X."],
     [{ cars: 4, great: null, search: "X" }, "Four cars match.", "X."],
+    [{ cars: 2, search: "X", cleanTitles: 2 }, "Two cars match.", "X. Both state a clean title."],
     [
       { cars: 1203, great: 1, isBestFirst: true, search: "X", cleanTitles: 1010 },
       "1,203 cars match. [neutral:1 great price] stands first.",
       "X. 1,010 of 1,203 state a clean title.",
     ],
     [{ cars: 1203, great: 0, search: "X" }, "1,203 cars match.", "X."],
-    [{ cars: 1, state: "sold", search: "X", great: 1 }, "One car was sold.", "X."],
-    [{ cars: 9900, state: { day: "2026-11-01", asOf }, great: 4 }, "9,900 cars were for sale on Nov 1."],
-    [{ cars: 7, state: { day: "2025-11-01", asOf }, search: "X" }, "Seven cars matched on Nov 1, 2025.", "X."],
+    [{ cars: 1, isSold: true, search: "X", great: 1 }, "One car was sold.", "X."],
     [
       { cars: 0, changes: 3, search: "Used Porsche 911s" },
       "No car matches. [neutral:One change] finds some.",
@@ -178,6 +177,10 @@ test("a search with few cars offers the changes that show more", () => {
       ["Bronx", "The cheapest used 911 for sale costs $92,590, in Bronx."],
       [null, "The cheapest used 911 for sale costs $92,590."],
     ],
+  );
+  assertSaid(
+    (isSold: boolean) => cheapestSentence("Ford", 2825, "Greeley", undefined, isSold),
+    [[true, "The cheapest Ford that was sold cost $2,825, in Greeley."]],
   );
   assertSaid(
     (price: number | null) => cheapestSentence("used 911", price, "Bronx", "/listings/1"),

@@ -5,7 +5,7 @@ import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { eventually } from "../../support/command-line.ts";
 import { startService } from "../../support/http/service.ts";
-import { createSlowLake, slowLakeDay, slowRequest, untilBusy } from "../../support/http/slow-request.ts";
+import { createSlowLake, slowRequest, untilBusy } from "../../support/http/slow-request.ts";
 
 test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
   const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
@@ -16,7 +16,7 @@ test("the operations of a page whose client disconnects stop, and are not charge
   await untilBusy(narrow);
   const client = new AbortController();
   const leaving = Array.from({ length: 2 }, () =>
-    assert.rejects(fetch(`${narrow.url}/?snapshot_date=${slowLakeDay}`, { headers, signal: client.signal })),
+    assert.rejects(fetch(`${narrow.url}/market`, { headers, signal: client.signal })),
   );
   await eventually("the statements of the pages wait behind the others", async () =>
     /statements_waiting [5-9]\n/.test(await readMetrics()),
