@@ -10,6 +10,7 @@ export const compatibilityFiles = [
   "db/session-pool",
   "db/sqlite",
   "http/operations/document",
+  "http/shutdown",
   "http/tls",
   "ingest/formats",
   "mcp/agents",

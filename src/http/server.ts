@@ -2,6 +2,7 @@
  * HTTP server: one Koa application over a lake and an accounts file, until it is stopped. It serves the published version and
  * switches to new ones as they appear. It never writes to the lake.
  */
+import type { Server as PlainServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
@@ -29,7 +30,7 @@ import { startMessages } from "./searches/deliver.ts";
 import { refuseExcess } from "./service/connections.ts";
 import { closeConnections, type DrainLimits, drainer } from "./service/drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
-import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
+import { createHttpServer, listen, listenWidely, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
 import { createMetricsServer } from "./service/metrics.ts";
 import { type AppState, closeState, openState, type ServeOptions, webhooksOf } from "./service/service-state.ts";
 import { systemClock } from "./service/system-clock.ts";
@@ -69,12 +70,13 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     await stopWork();
     await closeState(state);
   };
+  let listening: readonly PlainServer[] = [server];
   try {
-    await listen(server, host, port);
+    listening = await listenWidely(server, host, port);
     if (metricsPort !== undefined)
-      await listen(metricsServer, host, metricsPort, "--metrics-port or CARQUET_METRICS_PORT");
+      await listen(metricsServer, { host, port: metricsPort }, "--metrics-port or CARQUET_METRICS_PORT");
   } catch (thrown) {
-    server.close();
+    for (const one of listening) one.close();
     await close();
     throw thrown;
   }
@@ -86,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
-      await drain(drainLimits(options, state));
+      await drain(listening, drainLimits(options, state));
       await withTimeout(closeMs, close(), "The accounts file or the lake");
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),

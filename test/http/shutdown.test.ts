@@ -1,6 +1,7 @@
 /** The end of a service on SIGTERM, and its log. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -11,7 +12,7 @@ import { drainTimeoutMs } from "../../src/http/limits.ts";
 import { inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { restartInTurn } from "../support/campaigns/rolling-restarts.ts";
 import { Chance } from "../support/chance.ts";
-import { eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
+import { carquet, eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { requestWithKey } from "../support/http/request-with-key.ts";
 import { createSlowLake, slowRequest } from "../support/http/slow-request.ts";
@@ -157,6 +158,35 @@ test("no connection that has been opened is reset when busy clients, with a new 
   assert.deepEqual(failures, []);
   assert.equal((await service.ended).code, 0);
 });
+
+/** Several sockets listen on one port from this version of Node.js on, where the system divides connections among them. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const sharesPorts = process.platform === "linux" && (major > 22 || (major === 22 && minor >= 12));
+
+test("as many sockets listen on the port as accept a burst of connections; they are closed together, and a second service is refused the port", async () => {
+  const service = await startServing(fileScope, serve);
+  const { url } = service;
+  const port = Number(new URL(url).port);
+  assert.equal(await listenersOf(port), sharesPorts ? 8 : 1);
+  const statuses = await Promise.all(
+    Array.from({ length: 64 }, async () => (await getOver(new Agent(), `${url}/healthz`)).status),
+  );
+  assert.deepEqual(new Set(statuses), new Set([200]));
+  const second = await carquet(["serve", "--port", String(port), "--lake", lake]);
+  assert.equal(second.code, 1);
+  assert.match(second.err, new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is in use`));
+  service.terminate();
+  assert.equal((await service.ended).code, 0);
+  assert.equal(await listenersOf(port), 0);
+});
+
+/** Returns how many sockets listen on a port of this machine, on Linux; elsewhere 1 if one does. */
+async function listenersOf(port: number): Promise<number> {
+  if (process.platform !== "linux") return Number(await connects(`http://127.0.0.1:${port}`));
+  const rows = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((row) => row.trim().split(/\s+/));
+  const address = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return rows.filter(([, local, , state]) => local?.endsWith(address) && state === "0A").length;
+}
 
 test("two instances behind a proxy are restarted in turn without a failed request", {
   skip: skipInShortRun,

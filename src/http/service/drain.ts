@@ -7,7 +7,7 @@
  * until the port is closed: clients that send one request after the other open no further connections meanwhile.
  */
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server as PlainServer, Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
@@ -36,8 +36,11 @@ export interface DrainLimits {
   readonly timeoutMs: number;
 }
 
-/** Returns a function that stops a server. Call it before the server listens. The function resolves when all connections are closed. */
-export function drainer(server: Server): (limits: DrainLimits) => Promise<void> {
+/**
+ * Returns a function that stops a server, and the sockets that listen for it. Call it before the server listens. The function resolves when all
+ * connections are closed.
+ */
+export function drainer(server: Server): (listening: readonly PlainServer[], limits: DrainLimits) => Promise<void> {
   /** Open connections by their remote address, and whether a request has arrived on each. */
   const open = new Map<string, { readonly socket: Socket; isUsed: boolean }>();
   let lastConnectionMs = Number.NEGATIVE_INFINITY;
@@ -57,7 +60,7 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
   const destroy = (isEvery: boolean): void => {
     for (const { socket, isUsed } of open.values()) if (isEvery || !isUsed) socket.destroy();
   };
-  return async ({ delayMs, refuse, hold, timeoutMs }) => {
+  return async (listening, { delayMs, refuse, hold, timeoutMs }) => {
     await sleep(delayMs);
     if (refuse !== undefined) {
       refuse();
@@ -70,7 +73,7 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
       setTimeout(() => destroy(false), unusedConnectionMs),
       setTimeout(() => destroy(true), timeoutMs),
     ];
-    const closed = new Promise((resolve) => server.close(resolve));
+    const closed = Promise.all(listening.map((one) => new Promise((resolve) => one.close(resolve))));
     release?.();
     await closed;
     for (const timer of timers) clearTimeout(timer);

@@ -1,7 +1,7 @@
 /** The listening socket: HTTP or HTTPS, timeouts of connections, and the certificate. */
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type Koa from "koa";
@@ -118,8 +118,19 @@ function endResponseTime(response: ServerResponse): void {
   clearTimeout(timers.get(response));
 }
 
+/** Sockets that listen on the port of the service. */
+const listenersMax = 8;
+
+/** Several sockets listen on one port where the system divides connections among them, from Node.js 22.12 on. */
+const shared = { reusePort: process.platform === "linux" };
+
 /** Resolves when a server listens. Throws a UserError, which names the settings of the port, if it cannot. */
-export function listen(server: Server, host: string, port: number, settings = "--port or CARQUET_PORT"): Promise<void> {
+export function listen(
+  server: PlainServer,
+  where: { readonly host: string; readonly port: number; readonly reusePort?: boolean },
+  settings = "--port or CARQUET_PORT",
+): Promise<void> {
+  const { host, port } = where;
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const other = `choose another port with ${settings}, for example ${port + 1}.`;
@@ -127,21 +138,39 @@ export function listen(server: Server, host: string, port: number, settings = "-
       const reason = error.code === "EADDRINUSE" ? `Port ${port} of ${host} is in use` : messageOf(error);
       reject(new UserError(`${reason}: ${isOfPort ? other : `expected an address of this machine as --host.`}`));
     });
-    server.listen({ host, port, backlog: backlogMax }, resolve);
+    server.listen({ ...where, backlog: backlogMax }, resolve);
   });
+}
+
+/**
+ * Listens on a port with several sockets, if it is free and the system divides connections among them. In a pass of the event loop each accepts one
+ * connection: with one socket, clients that connect to a busy service at once would wait for seconds. Returns the servers to close.
+ */
+export async function listenWidely(server: Server, host: string, port: number): Promise<readonly PlainServer[]> {
+  await requireFreePort(host, port);
+  await listen(server, { host, port, ...shared });
+  const where = { host, port: portOf(server), ...shared };
+  const options = { allowHalfOpen: !(server instanceof TlsServer), noDelay: true };
+  const others = Array.from({ length: listenersMax - 1 }, () =>
+    createPlainServer(options, (socket) => server.emit("connection", socket)),
+  );
+  const opened = await Promise.allSettled(others.map((other) => listen(other, where)));
+  return [server, ...others.filter((_, n) => opened[n]?.status === "fulfilled")];
 }
 
 /** Listens on a port and closes it again. Throws a UserError if the port is taken. */
 export async function requireFreePort(host: string, port: number): Promise<void> {
   const server = createServer();
-  await listen(server, host, port);
+  await listen(server, { host, port });
   await new Promise((resolve) => server.close(resolve));
 }
 
-export function urlOf(server: Server, host: string, scheme: "http" | "https"): string {
+export const urlOf = (server: Server, host: string, scheme: "http" | "https"): string =>
+  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`;
+
+function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Replaces the certificate of a TLS server. Throws an Error, and keeps the previous one, if it is invalid or the server uses plain HTTP. */
