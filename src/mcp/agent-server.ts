@@ -88,7 +88,9 @@ export function createAgentServer(options: AgentServerOptions): Server {
   const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
   exporter?.serveTasks(server);
   if (charts !== undefined) serveChartPage(server, charts);
-  const others = [...(isQueryListed ? [queryTool] : []), describingTool];
+  const price = isCharged ? ` Costs ${priceText(prices.sql_statement)} per started second of processor time.` : "";
+  const query = { ...queryTool, description: `${queryTool.description}${price}` };
+  const others = [...(isQueryListed ? [query] : []), describingTool];
   server.setRequestHandler("tools/list", (_, context) => {
     const isPaged = charts !== undefined && showsCharts(context);
     const listed = tools.map((tool) =>
@@ -105,7 +107,7 @@ export function createAgentServer(options: AgentServerOptions): Server {
     try {
       if (name === describingTool.name) return describeParameters(tools, values);
       if (name === queryTool.name) return await runQuery(values, context.mcpReq.signal);
-      const tool = toolNamed(name, tools);
+      const tool = toolNamed(name, tools, others);
       if (tool.id !== "exportListings") return await callTool(tool, values, { ...options, context });
       if (exporter === undefined) throw new TypeError("No exporter: expected one for the tool that exports.");
       return await exporter.exportListings(tool, values, context);
@@ -117,10 +119,10 @@ export function createAgentServer(options: AgentServerOptions): Server {
   return server;
 }
 
-function toolNamed(name: string, tools: readonly AnyTool[]): AnyTool {
+function toolNamed(name: string, tools: readonly AnyTool[], others: readonly ToolListing[]): AnyTool {
   const tool = tools.find((known) => known.name === name);
   if (tool !== undefined) return tool;
-  const expected = [...tools, describingTool].map((known) => known.name).join(", ");
+  const expected = [...tools, ...others].map((known) => known.name).join(", ");
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `Unknown tool ${JSON.stringify(name)}: expected one of ${expected}.`,

@@ -81,7 +81,7 @@ function membersOf(value: Json, path: string): readonly (readonly [path: string,
   );
 }
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 const isRows = (value: Json): value is readonly Row[] => Array.isArray(value) && value.every(isRow);
 

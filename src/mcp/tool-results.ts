@@ -8,7 +8,7 @@ import { operation } from "../contract/document.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { type OperationId, parametersWithDefault } from "../contract/types.ts";
 import { type CallableId, type OperationRequest, queryString } from "../operations/caller.ts";
-import { type AnswerBody, compactText } from "./compact-text.ts";
+import { type AnswerBody, compactText, isList } from "./compact-text.ts";
 
 /** The size of a result in characters of JSON, and that of one with `detail=full`. */
 const usualCharactersMax = 20_000;
@@ -140,8 +140,6 @@ function longestListIn(value: Json | AnswerBody | undefined): number {
   const lengths = (isList(value) ? value : Object.values(value)).map((member) => longestListIn(member));
   return lengths.reduce((max, length) => Math.max(max, length), isList(value) ? value.length : 0);
 }
-
-const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** The pages by operation. Those with the path `/` take the filters of a search. */
 const pages: Partial<Record<CallableId, (params: Readonly<Record<string, string>>) => string>> = {

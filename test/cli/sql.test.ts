@@ -123,6 +123,29 @@ describe("carquet sql", () => {
     });
   });
 
+  test("JSON has one form at any depth, and infinite days and times are null in files with types", async () => {
+    const document = '{"a":[1]}';
+    const values = `'{"a": [1]}'::JSON AS j, ['{"a": [1]}'::JSON] AS l, [MAP {'a': [1]}] AS m`;
+    for (const format of ["json", "ndjson"]) {
+      const out = `{"j":${document},"l":[${document}],"m":[${document}]}\n`;
+      assert.equal((await sql(["--format", format, `SELECT ${values}`])).out, out);
+    }
+    const cell = document.replaceAll('"', '""');
+    assert.equal(
+      (await sql(["--format", "csv", `SELECT ${values}`])).out,
+      `j,l,m\n"${cell}","[${cell}]","[${cell}]"\n`,
+    );
+    const infinite = "SELECT DATE 'infinity' AS d, TIMESTAMP '-infinity' AS t, [TIMESTAMPTZ 'infinity'] AS l";
+    const [parquet, arrow] = ["parquet", "arrow"].map((extension) => join(folder, `infinite.${extension}`));
+    for (const file of [parquet, arrow]) await sql(["--output", String(file), infinite]);
+    const rows = query`FROM read_parquet(${pathLiteral(String(parquet))})`;
+    const database = await DuckDatabase.open({ threads: 1 });
+    assert.deepEqual(await database.using((session) => session.rows(rows)), [{ d: null, t: null, l: [null] }]);
+    database.close();
+    const [row] = JSON.parse(JSON.stringify(tableFromIPC(readFileSync(String(arrow))).toArray()));
+    assert.deepEqual(row, { d: null, t: null, l: [null] });
+  });
+
   test("Parquet and Arrow have the same types, in which sums, decimals and other numbers are numbers, and times are in UTC", async () => {
     const values = Object.entries(typedValues);
     const statement = `SELECT ${values.map(([name, [value]]) => `${value} AS ${name}`).join(", ")}`;

@@ -97,6 +97,22 @@ test("every schema has one type, besides null", () => {
   assert.deepEqual(unions, []);
 });
 
+test("every schema is used by a path, because generators leave out those that only webhooks use", () => {
+  const used = new Set<string>();
+  const collect = (value: unknown): void => {
+    for (const [, section = "", name = ""] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      if (used.has(`${section} ${name}`)) continue;
+      used.add(`${section} ${name}`);
+      collect(components[section]?.[name]);
+    }
+  };
+  collect(document.paths);
+  assert.deepEqual(
+    Object.keys(components.schemas ?? {}).filter((name) => !used.has(`schemas ${name}`)),
+    [],
+  );
+});
+
 test("the values of an enum are texts that become distinct identifiers", () => {
   for (const { at, schema } of schemas.filter(({ schema }) => "enum" in schema)) {
     assert.ok(

@@ -71,6 +71,12 @@ test("a key with the scope sql.read queries over HTTP, and is charged as for the
   const agent = await connectAgent(t, served.url, served.customer.bearer);
   const listed = async ({ client }: Agent) => (await client.listTools()).tools.map(({ name }) => name);
   assert.ok((await listed(agent)).includes("query"));
+  const { tools } = await agent.client.listTools();
+  assert.match(
+    tools.find(({ name }) => name === "query")?.description ?? "",
+    / Costs \$0\.010 per started second of processor time\.$/,
+  );
+  await assert.rejects(agent.call("sql"), /Unknown tool "sql": expected one of .*, query, describe_parameters\./);
   const sql = "SELECT make, count(*) AS listings FROM active WHERE make = $make GROUP BY make";
   const { body, text, isError, usage } = await agent.call("query", { sql, params: { make: "Toyota" } });
   assert.equal(isError, false, text);

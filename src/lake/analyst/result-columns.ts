@@ -15,9 +15,9 @@ export interface ResultForm {
 }
 
 /** Types that have a form in JSON and CSV only, as JSON. */
-const jsonOnly = /^(?:MAP|UNION|VARIANT)\b/;
+const jsonOnly = /^(?:JSON|MAP|UNION|VARIANT)\b/;
 
-const text = /^(?:VARCHAR|JSON|ENUM)\b/;
+const text = /^(?:VARCHAR|ENUM)\b/;
 
 const double = /^(?:FLOAT|DOUBLE)$/;
 
@@ -81,11 +81,9 @@ const timesAsText: Conversion = (value, name, { kind }) => {
   return timeText(name === "TIMESTAMP_NS" ? sql`${value}::TIMESTAMP` : value);
 };
 
-const jsonText = (value: Sql): Sql => sql`to_json(${value})::VARCHAR`;
-
 /** The conversions of each format: times have one form in it, at any depth. */
 const conversions: Readonly<Record<ResultForm["format"] | "exact", Conversion>> = {
-  csv: (value, name, stored) => (jsonOnly.test(name) ? jsonText(value) : timesAsText(value, name, stored)),
+  csv: (value, name, stored) => (jsonOnly.test(name) ? sql`to_json(${value})` : timesAsText(value, name, stored)),
   ndjson: timesAsText,
   exact: (value, name, stored) => {
     if (stored.kind === "timestamp" || exactInJson.test(name)) return timesAsText(value, name, stored);
@@ -96,11 +94,13 @@ const conversions: Readonly<Record<ResultForm["format"] | "exact", Conversion>> 
 };
 
 function asStored(value: Sql, name: string, stored: ColumnType): Sql {
-  if (jsonOnly.test(name)) return jsonText(value);
-  if (name === "TIMESTAMP WITH TIME ZONE") return value;
+  if (jsonOnly.test(name)) return sql`to_json(${value})::VARCHAR`;
   const cast = sql`${value}::${duckdbType(stored)}`;
+  // Files have no infinite days and times: readers would show the year 5881580.
+  if (stored.kind === "date") return sql`CASE WHEN isfinite(${value}) THEN ${value} END`;
   // The engine's cast to a zone refuses the first and last years.
-  if (stored.kind === "timestamp") return sql`coalesce(make_timestamptz(epoch_us(${value})), ${cast})`;
+  if (stored.kind === "timestamp")
+    return sql`CASE WHEN isfinite(${value}) THEN make_timestamptz(epoch_us(${value})) END`;
   return duckdbType(stored).text === name ? value : cast;
 }
 
