@@ -1,27 +1,10 @@
 /** The thread that starts processes for `programs.ts`. */
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
-import { type MessagePort, parentPort } from "node:worker_threads";
-import { yieldResources } from "./programs.ts";
+import { parentPort } from "node:worker_threads";
+import { type ProgramEnd, type ProgramEvent, type ProgramRequest, yieldResources } from "./programs.ts";
 import { programPath } from "./project-files.ts";
 import { messageOf } from "./user-error.ts";
-
-/** A program to run. A message on the port kills it. */
-export interface ProgramRequest {
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** Where its events are sent; it closes after the last. */
-  readonly events: MessagePort;
-}
-
-export interface ProgramEnd {
-  /** Null if a signal ended the process. */
-  readonly code: number | null;
-  /** The beginning of its standard error. */
-  readonly errors: string;
-}
-
-export type ProgramEvent = { readonly message: unknown } | ProgramEnd | { readonly fault: string };
 
 /** The most characters that are kept of the errors of a process, up to the end of a chunk. */
 const errorCharactersMax = 65_536;

@@ -6,9 +6,25 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import { MessageChannel, type Worker } from "node:worker_threads";
-import type { ProgramEnd, ProgramEvent, ProgramRequest } from "./program-worker.ts";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { startWorker } from "./worker-threads.ts";
+
+/** A program to run. A message on the port kills it. */
+export interface ProgramRequest {
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where its events are sent; it closes after the last. */
+  readonly events: MessagePort;
+}
+
+export interface ProgramEnd {
+  /** Null if a signal ended the process. */
+  readonly code: number | null;
+  /** The beginning of its standard error. */
+  readonly errors: string;
+}
+
+export type ProgramEvent = { readonly message: unknown } | ProgramEnd | { readonly fault: string };
 
 interface ProgramOptions {
   readonly signal: AbortSignal;
