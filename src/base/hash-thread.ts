@@ -2,23 +2,12 @@
  * Hashes files in a worker thread, so that the event loop stays free: 1 MiB takes 0.6 ms. The thread starts at its first file, serves the whole
  * process and does not keep it running.
  */
-import { MessageChannel, type Worker } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { sha256Of } from "./files.ts";
 import type { HashRequest } from "./hash-worker.ts";
-import { startWorker } from "./worker-threads.ts";
+import { sharedWorker } from "./worker-threads.ts";
 
-let thread: Worker | undefined;
-
-function threadInUse(): Worker {
-  if (thread !== undefined) return thread;
-  const started = startWorker(new URL("./hash-worker.ts", import.meta.url), undefined);
-  const forget = (): void => {
-    if (thread === started) thread = undefined;
-  };
-  started.on("error", forget).on("exit", forget).unref();
-  thread = started;
-  return started;
-}
+const threadInUse = sharedWorker(new URL("./hash-worker.ts", import.meta.url));
 
 /** Returns the SHA-256 of a file, in hex, as `sha256Of` does. Files are hashed side by side. */
 export async function sha256InThread(path: string): Promise<string> {

@@ -6,8 +6,8 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { startWorker } from "./worker-threads.ts";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { sharedWorker } from "./worker-threads.ts";
 
 /** A program to run. A message on the port kills it. */
 export interface ProgramRequest {
@@ -32,18 +32,7 @@ interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-let thread: Worker | undefined;
-
-function threadInUse(): Worker {
-  if (thread !== undefined) return thread;
-  const started = startWorker(new URL("./program-worker.ts", import.meta.url), undefined);
-  const forget = (): void => {
-    if (thread === started) thread = undefined;
-  };
-  started.on("error", forget).on("exit", forget).unref();
-  thread = started;
-  return started;
-}
+const threadInUse = sharedWorker(new URL("./program-worker.ts", import.meta.url));
 
 /**
  * Runs `carquet` in a separate process at the lowest priority, until it ends or the signal kills it. Rejects with the reason of the signal when it

@@ -14,5 +14,23 @@ export function startWorker(module: URL, settings: unknown): Worker {
   });
 }
 
+/**
+ * Returns a function that returns the worker of a module. It starts at the first call, serves the whole process and does not keep it running; after a
+ * failure another one starts.
+ */
+export function sharedWorker(module: URL): () => Worker {
+  let shared: Worker | undefined;
+  return () => {
+    if (shared !== undefined) return shared;
+    const started = startWorker(module, undefined);
+    const forget = (): void => {
+      if (shared === started) shared = undefined;
+    };
+    started.on("error", forget).on("exit", forget).unref();
+    shared = started;
+    return started;
+  };
+}
+
 const tsxRegistration = (): string =>
   `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register(); `;

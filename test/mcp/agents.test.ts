@@ -7,7 +7,9 @@ import { createAjv } from "../../src/contract/build/compile.ts";
 import { operation } from "../../src/contract/document.ts";
 import { compareVersions, versionsIn } from "../../src/lake/manifest.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { explorerLink } from "../../src/mcp/tool-results.ts";
 import { lakeTools, tools } from "../../src/mcp/tools.ts";
+import { operationRequest } from "../../src/operations/caller.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { type Client, startService } from "../support/http/service.ts";
@@ -223,6 +225,18 @@ test("answers link to the page of the explorer that shows their listings", async
     assert.deepEqual([uri, rest], [origin + path, link], tool);
   }
   assert.equal(await linkOf("search_dealers", {}), undefined);
+});
+
+test("a link to the explorer has the filters of a search, and nothing on how its answer is paged or written", () => {
+  const linked = (query: Readonly<Record<string, string>>): string | undefined =>
+    explorerLink("https://a.example", operationRequest("searchListings", query))?.uri;
+  const filters = { make: "Ford", min_price: "5000" };
+  const paged = { limit: "3", offset: "10", sort: "price", fields: "id" };
+  const written = { include: "photos", format: "csv", csv_raw: "true", by: "make" };
+  assert.equal(linked({ ...paged, ...filters, ...written }), "https://a.example/?make=Ford&min_price=5000");
+  const ofLength = (length: number): string | undefined =>
+    linked({ make: "a".repeat(length - "https://a.example/?make=".length) });
+  assert.deepEqual([ofLength(1000)?.length, ofLength(1001)], [1000, undefined]);
 });
 
 test("prompts for a brief and for valuing a car name tools that exist", async () => {

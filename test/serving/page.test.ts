@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { isObject } from "../../src/base/json.ts";
 import { choosePage, type FillKeys, type OrderedMatches } from "../../src/serving/index/find-page.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
 /** Keys by position, some of them equal or infinite. */
 const matches = fc
@@ -130,4 +134,20 @@ test("between two turns of the event loop, a page of millions of matches takes t
     Array.from({ length: 50 }, (_, n) => 2 + (2000 + n) * keyCount),
   );
   assert.ok(most <= 16_384, `${most} keys at once`);
+});
+
+test("pages around the last of the rows that an index keeps in order have all their rows", async (t) => {
+  const feeds = await temporaryFolder(t);
+  const dealer_id = dealerIdOf(1);
+  const inventory = Array.from({ length: 2510 }, (_, n) => ({ vin: vinOf(n), dealer_id, make: "Kia", price: n + 1 }));
+  await writeFeeds(feeds, "2026-11-18", { dealers: [{ dealer_id, name: "North" }], inventory });
+  const { lake } = await createLake(t, feeds);
+  const version = await openVersion(t, lake);
+  for (const last of [2499, 2500, 2501]) {
+    const body = await answerPath(version, `/v1/listings?sort=price&fields=price&limit=10&offset=${last - 10}`);
+    const rows = isObject(body) && Array.isArray(body.data) ? body.data : [];
+    const prices = rows.map((row) => (isObject(row) ? row.price : undefined));
+    const expected = Array.from({ length: 10 }, (_, n) => last - 9 + n);
+    assert.deepEqual(prices, expected, `until row ${last}`);
+  }
 });

@@ -41,6 +41,7 @@ test("values of random indexes have numbers in order, one for each spelling, and
   await fc.assert(
     fc.asyncProperty(fc.array(index, { minLength: 1, maxLength: 4 }), async (indexes) => {
       const numbers = valueNumbers("trim", indexes);
+      const groups = new Map<string | undefined, number>();
       for (const one of indexes) {
         const rows = sql`SELECT unnest([${join([0, ...one.ids].map(integerLiteral))}]) AS id`;
         const numbered = numbers.in(sql`SELECT id AS id, id AS number FROM (${rows})`, sql`number`, one);
@@ -58,6 +59,11 @@ test("values of random indexes have numbers in order, one for each spelling, and
           found.map((row) => textOf(row, "group")?.toLowerCase()),
           [undefined, ...values.map((value) => value.toLowerCase())],
         );
+        for (const row of found) {
+          const spelled = textOf(row, "number")?.toLowerCase();
+          groups.set(spelled, groups.get(spelled) ?? integerIn(row, "group"));
+          assert.equal(integerIn(row, "group"), groups.get(spelled), "spellings have one group in all indexes");
+        }
         const inOrder = found.map((row) => integerIn(row, "number"));
         assert.deepEqual(
           inOrder,

@@ -10,6 +10,9 @@ import { activeColumns, activeOn, filesIn, goneColumns, goneIn, unorderedListing
 import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 
+/** What the views of a version depend on. */
+export type Market = Pick<Manifest, "tables" | "as_of" | "days">;
+
 /** Tables whose view holds their rows unchanged. */
 const plainTables = [
   "builds",
@@ -21,7 +24,15 @@ const plainTables = [
 ] as const satisfies readonly TableName[];
 
 /** Returns the statements that create the views and table macros of a version. */
-export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
+export const viewsOf = (manifest: Market, folder: string): readonly Sql[] => [
+  ...Object.entries(viewQueriesOf(manifest, folder)).map(
+    ([name, query]) => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`,
+  ),
+  ...snapshotMacrosOf(manifest, folder),
+];
+
+/** Returns the query of each view of a version, each over those before it. */
+export function viewQueriesOf(manifest: Market, folder: string): Readonly<Record<string, Sql>> {
   const { tables, as_of } = manifest;
   const options = { folder, hasFeeds: true };
   const rows = (table: TableName, files: readonly LakeFile[] = tables[table]): Sql => rowsOfFiles(table, files, folder);
@@ -31,28 +42,26 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
     flat(sql`SELECT ${join(goneColumns)}, ${ident(month)} FROM (${rowsOfFiles(table, files, folder, "partition")})`, [
       sql`left(${ident("facts", month)}::VARCHAR, 7) AS ${ident(month)}`,
     ]);
-  const bases = basesOf(manifest, folder);
-  return [
-    ...Object.entries(bases).map(([name, query]) => view(name, query)),
-    view("rejects", rows("rejects")),
-    view("active", flatOf(unorderedListings(activeOn(manifest, as_of), options), true)),
-    view("listing_intervals", listingIntervals),
-    view("missing", flat(unorderedListings(goneIn(filesIn(tables.absent, openPartition)), options))),
-    view("missing_days", flat(days.missing, [sql`as_of`])),
-    view("contender_intervals", rows("contenders")),
-    view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
-    view("contenders", sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`),
-    view("sold", goneBy("sold_month", "sold", tables.sold)),
-    view("ended", goneBy("ended_month", "absent", endedFiles(manifest))),
-    view("claims_days", claimDays()),
-    view("claims", sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`),
-    ...snapshotMacros(manifest, bases),
-    view("price_changes", priceChanges(["listings", "absent", "sold"].map((table) => rows(table as TableName)))),
-  ];
+  return {
+    ...basesOf(manifest, folder),
+    rejects: rows("rejects"),
+    active: flatOf(unorderedListings(activeOn(manifest, as_of), options), true),
+    listing_intervals: listingIntervals,
+    missing: flat(unorderedListings(goneIn(filesIn(tables.absent, openPartition)), options)),
+    missing_days: flat(days.missing, [sql`as_of`]),
+    contender_intervals: rows("contenders"),
+    contenders_days: flat(days.contenders, [sql`snapshot_date AS as_of`]),
+    contenders: sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`,
+    sold: goneBy("sold_month", "sold", tables.sold),
+    ended: goneBy("ended_month", "absent", endedFiles(manifest)),
+    claims_days: claimDays(),
+    claims: sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`,
+    price_changes: priceChanges(["listings", "absent", "sold"].map((table) => rows(table as TableName))),
+  };
 }
 
-/** Returns the views from which the listings of every day follow, each over those before it. */
-function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sql>> {
+/** Returns the queries of the views from which the listings of every day follow, each over those before it. */
+function basesOf(manifest: Market, folder: string): Readonly<Record<string, Sql>> {
   const rows = (table: TableName): Sql => rowsOfFiles(table, manifest.tables[table], folder);
   return {
     ...Object.fromEntries(plainTables.map((table) => [table, rows(table)])),
@@ -64,19 +73,17 @@ function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sq
   };
 }
 
-const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
-
 const flatOf = (listings: Sql, hasValues: boolean, extra: readonly Sql[] = []): Sql =>
   sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(sql`SELECT *, NULL::BIGINT AS row_number FROM (${listings})`, hasValues, extra)})`;
 
 const flat = (listings: Sql, extra: readonly Sql[] = []): Sql => flatOf(listings, false, extra);
 
-const endedFiles = ({ tables }: Manifest): readonly LakeFile[] =>
+const endedFiles = ({ tables }: Market): readonly LakeFile[] =>
   tables.absent.filter(({ partition }) => partition !== openPartition);
 
 /** Returns the listings of every day in each state that is not final, over the views of a version. */
 export function dayRelations(
-  manifest: Manifest,
+  manifest: Market,
   folder: string,
 ): Readonly<Record<"active" | "missing" | "contenders", Sql>> {
   const ended = rowsOfFiles("absent", endedFiles(manifest), folder);
@@ -170,14 +177,16 @@ function claimDays(): Sql {
  * last)`, those of all days from one to another with `snapshot_date`. A day that was not published is an error that names the nearest ones. A
  * macro refers to no view, because it is bound in the database that calls it.
  */
-function snapshotMacros({ days }: Manifest, bases: Readonly<Record<string, Sql>>): readonly Sql[] {
-  const published = sql`[${join(Object.keys(days).map((day) => literal(day)))}]::DATE[]`;
+export function snapshotMacrosOf(manifest: Market, folder: string): readonly Sql[] {
+  const published = sql`[${join(Object.keys(manifest.days).map((day) => literal(day)))}]::DATE[]`;
   const nearest = sql`concat_ws(' and ', list_max(list_filter(${published}, lambda kept: kept < day::DATE)),
     list_min(list_filter(${published}, lambda kept: kept > day::DATE)))`;
   const keptDay = sql`CASE WHEN list_contains(${published}, day::DATE) THEN day::DATE
     ELSE error('Invalid day "' || day::VARCHAR || '" for snapshot: expected a day with a snapshot; the nearest: ' || ${nearest} || '.') END`;
   const relations = join(
-    Object.entries(bases).map(([name, query]) => sql`${ident(name)} AS NOT MATERIALIZED (${query})`),
+    Object.entries(basesOf(manifest, folder)).map(
+      ([name, query]) => sql`${ident(name)} AS NOT MATERIALIZED (${query})`,
+    ),
   );
   return [
     sql`CREATE OR REPLACE MACRO snapshot(day) AS TABLE

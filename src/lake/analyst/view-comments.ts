@@ -45,10 +45,15 @@ function columnTexts(view: string): Texts {
   return { ...Object.fromEntries(described), ...texts.columns, ...ownValue(texts.views, view)?.columns };
 }
 
-/** Returns the statements that comment the macros, and views with their columns. */
-export function commentsOn(columns: readonly (readonly [view: string, column: string])[]): readonly Sql[] {
+/** The statements that comment the macros. */
+export const commentsOnMacros: readonly Sql[] = Object.entries(texts.macros).map(
+  ([name, text]) => sql`COMMENT ON MACRO TABLE ${plainIdent(name)} IS ${literal(text)}`,
+);
+
+/** Returns the statements that comment views with their columns. */
+export function commentsOnViews(columns: readonly (readonly [view: string, column: string])[]): readonly Sql[] {
   const views = [...new Set(columns.map(([view]) => view))];
-  const ofViews = views.flatMap((view) => {
+  return views.flatMap((view) => {
     const described = columnTexts(view);
     const ofColumns = columns.flatMap(([one, column]) => {
       const text = one === view ? ownValue(described, column) : undefined;
@@ -57,10 +62,6 @@ export function commentsOn(columns: readonly (readonly [view: string, column: st
     const { description = "" } = ownValue(texts.views, view) ?? {};
     return [sql`COMMENT ON VIEW ${ident(view)} IS ${literal(description)}`, ...ofColumns];
   });
-  const ofMacros = Object.entries(texts.macros).map(
-    ([name, text]) => sql`COMMENT ON MACRO TABLE ${plainIdent(name)} IS ${literal(text)}`,
-  );
-  return [...ofMacros, ...ofViews];
 }
 
 /** Returns a statement that describes a view with a column `comment` of its columns' comments; all others unchanged. */
