@@ -19,17 +19,6 @@ export interface RateLimitExcess {
 const shortWindowSeconds = 10;
 const longWindowSeconds = 60;
 
-/** An account whose requests were refused. */
-export interface LimitedAccount {
-  readonly accountId: string;
-  readonly refusals: number;
-  /** Since the last refusal. */
-  readonly agoMs: number;
-}
-
-/** How many accounts with refusals are remembered. */
-const limitedMax = 100;
-
 /** At this number of logs, empty ones are evicted before another is created. */
 const logsMax = 10_000;
 
@@ -41,7 +30,6 @@ export interface RequestCounter {
   add(accountId: string, requests: number): Promise<void> | void;
   /** Returns how many requests the current windows still allow. */
   remaining(accountId: string, limits: RateLimits): RateLimits;
-  readonly refusals: Refusals;
   /** Forgets the requests that have left the windows. */
   purge?(): Promise<unknown>;
 }
@@ -55,18 +43,14 @@ export function requireNoExcess(excess: RateLimitExcess | undefined): void {
 
 export class RateLimiter implements RequestCounter {
   private readonly logs = new Map<string, RequestLog>();
-  readonly refusals: Refusals;
 
-  constructor(private readonly nowMs: () => number) {
-    this.refusals = new Refusals(nowMs);
-  }
+  constructor(private readonly nowMs: () => number) {}
 
   take(accountId: string, limits: RateLimits): RateLimitExcess | undefined {
     const nowMs = this.nowMs();
     const log = this.logOf(accountId, nowMs);
     const excess = log.excess(limits, nowMs);
     if (excess === undefined) log.add(nowMs);
-    else this.refusals.add(accountId);
     return excess;
   }
 
@@ -103,29 +87,6 @@ export class RateLimiter implements RequestCounter {
       log.expire(nowMs);
       if (log.longCount === 0) this.logs.delete(accountId);
     }
-  }
-}
-
-/** Refusals of the accounts that were refused last, in the order of their last one. */
-export class Refusals {
-  private readonly refused = new Map<string, { readonly refusals: number; readonly atMs: number }>();
-
-  constructor(private readonly nowMs: () => number) {}
-
-  /** The latest first. */
-  get latest(): readonly LimitedAccount[] {
-    const nowMs = this.nowMs();
-    return [...this.refused]
-      .map(([accountId, { refusals, atMs }]) => ({ accountId, refusals, agoMs: nowMs - atMs }))
-      .reverse();
-  }
-
-  add(accountId: string): void {
-    const refusals = (this.refused.get(accountId)?.refusals ?? 0) + 1;
-    this.refused.delete(accountId);
-    this.refused.set(accountId, { refusals, atMs: this.nowMs() });
-    const [oldest = ""] = this.refused.keys();
-    if (this.refused.size > limitedMax) this.refused.delete(oldest);
   }
 }
 

@@ -6,21 +6,15 @@ import { LRUCache } from "lru-cache";
 import { integerIn, type Row } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { ServiceAccounts } from "../storage/service-accounts.ts";
-import { type RateLimitExcess, type RateLimits, Refusals, type RequestCounter } from "./rate-limiter.ts";
+import type { RateLimitExcess, RateLimits, RequestCounter } from "./rate-limiter.ts";
 
 const accountsMax = 10_000;
 
 export class SharedRateLimiter implements RequestCounter {
-  readonly refusals: Refusals;
   /** The requests in the windows of accounts, as last counted. */
   private readonly counted = new LRUCache<string, RateLimits>({ max: accountsMax });
 
-  constructor(
-    private readonly store: ServiceAccounts,
-    nowMs: () => number,
-  ) {
-    this.refusals = new Refusals(nowMs);
-  }
+  constructor(private readonly store: ServiceAccounts) {}
 
   async take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> {
     const row = await this.countRequests(accountId, 1, limits);
@@ -28,7 +22,6 @@ export class SharedRateLimiter implements RequestCounter {
     const [excess] = excesses
       .flatMap((found) => found ?? [])
       .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
-    if (excess !== undefined) this.refusals.add(accountId);
     return excess;
   }
 
