@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import { isObject } from "../../base/json.ts";
-import { runProgram } from "../../base/worker-threads.ts";
+import { runProgram } from "../../base/programs.ts";
 import { type Refusal, refuse } from "../../contract/errors.ts";
 import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts";
 import type { BodyOf } from "../../contract/types.ts";

@@ -250,6 +250,9 @@ test("an export that the kernel ends is refused, and not charged", async () => {
   const pid = await exportingPid();
   while ((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")) !== "1000\n") await sleep(1);
   assert.equal(getPriority(pid), 19);
+  // The event loop waits neither for its start nor for its end.
+  const ofEventLoop = await readFile(`/proc/self/task/${process.pid}/children`, "utf8").catch(() => "");
+  assert.ok(!ofEventLoop.split(" ").includes(String(pid)), ofEventLoop);
   process.kill(pid, "SIGKILL");
   const { headers, ...refused } = await sent;
   assert.deepEqual([...pick({ headers, ...refused }), headers.get("Retry-After")], [503, "overloaded", "30"]);

@@ -1,0 +1,68 @@
+/** The thread that starts processes for `programs.ts`. */
+import { type ChildProcess, fork } from "node:child_process";
+import type { Readable } from "node:stream";
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { yieldResources } from "./programs.ts";
+import { programPath } from "./project-files.ts";
+import { messageOf } from "./user-error.ts";
+
+/** A program to run. A message on the port kills it. */
+export interface ProgramRequest {
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where its events are sent; it closes after the last. */
+  readonly events: MessagePort;
+}
+
+export interface ProgramEnd {
+  /** Null if a signal ended the process. */
+  readonly code: number | null;
+  /** The beginning of its standard error. */
+  readonly errors: string;
+}
+
+export type ProgramEvent = { readonly message: unknown } | ProgramEnd | { readonly fault: string };
+
+/** The most characters that are kept of the errors of a process, up to the end of a chunk. */
+const errorCharactersMax = 65_536;
+
+parentPort?.on("message", async ({ args, environment, events }: ProgramRequest) => {
+  const send = (event: ProgramEvent): void => events.postMessage(event);
+  try {
+    send(await run({ args, environment, events }, send));
+  } catch (thrown) {
+    send({ fault: messageOf(thrown) });
+  } finally {
+    events.close();
+  }
+});
+
+async function run(
+  { args, environment, events }: ProgramRequest,
+  send: (event: ProgramEvent) => void,
+): Promise<ProgramEnd> {
+  const child = fork(programPath, args, {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    execArgv: [],
+    env: { ...process.env, ...environment },
+  });
+  events.on("message", () => child.kill("SIGKILL"));
+  child.on("message", (message) => send({ message }));
+  if (child.pid !== undefined) yieldResources(child.pid);
+  const [code, errors] = await Promise.all([ended(child), textOf(child.stderr)]);
+  return { code, errors };
+}
+
+/** Reads a stream to its end; returns the beginning of its text. */
+async function textOf(stream: Readable | null): Promise<string> {
+  let text = "";
+  for await (const chunk of stream?.setEncoding("utf8") ?? []) if (text.length < errorCharactersMax) text += chunk;
+  return text;
+}
+
+/** Resolves with the exit code of a process, after all of its messages; null if a signal ended it. */
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
