@@ -15,13 +15,26 @@ import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
 import { asKnown } from "../../src/valuation/judge.ts";
 import { predicted } from "../../src/valuation/predict.ts";
-import { ageBandNames, priceBandNames, rules } from "../../src/valuation/rules.ts";
+import { rules } from "../../src/valuation/rules.ts";
 import { pricedListings } from "../../src/valuation/value-market.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured } from "../report/results.ts";
 
 const { values: options } = parseArgs({
   options: { lake: { type: "string" }, days: { type: "string" }, json: { type: "string" } },
+});
+
+const dollars = (amount: number): string => `$${amount.toLocaleString("en-US")}`;
+
+/** The names of the bands, in their order. */
+const ageBandNames = [0, ...rules.ageBands].map((from, band) => {
+  const next = rules.ageBands[band];
+  return next === undefined ? `${from} years and more` : `${from} to ${next - 1} years`;
+});
+const priceBandNames = [0, ...rules.priceBands].map((above, band) => {
+  const upTo = rules.priceBands[band];
+  if (upTo === undefined) return `above ${dollars(above)}`;
+  return above === 0 ? `up to ${dollars(upTo)}` : `${dollars(above + 1)} to ${dollars(upTo)}`;
 });
 
 /** The segments that are reported, each as an expression over a judged sale. */

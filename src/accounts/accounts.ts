@@ -29,13 +29,7 @@ import { purgeOAuthState } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds, type Shortfall } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
-import {
-  type LimitedAccount,
-  RateLimiter,
-  type RateLimits,
-  type RequestCounter,
-  requireNoExcess,
-} from "./policy/rate-limiter.ts";
+import { RateLimiter, type RateLimits, type RequestCounter, requireNoExcess } from "./policy/rate-limiter.ts";
 import { SharedRateLimiter } from "./policy/shared-rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
 import { purgeSessions } from "./sign-in/sign-in-tables.ts";
@@ -100,7 +94,7 @@ export class Accounts {
       monotonicMs,
     );
     this.failedAuthentications = new FailedAuthentications(failedAuthenticationLimits, monotonicMs);
-    this.requests = isPostgresUrl(location) ? new SharedRateLimiter(store, monotonicMs) : new RateLimiter(monotonicMs);
+    this.requests = isPostgresUrl(location) ? new SharedRateLimiter(store) : new RateLimiter(monotonicMs);
   }
 
   /** Opens a file, or a PostgreSQL database by its URL; creates accounts if it has none. Throws a UserError if it cannot be opened. */
@@ -120,11 +114,6 @@ export class Accounts {
   async localIdentity(): Promise<Identity> {
     if (this.localKeyId === undefined) throw refuse("missing_api_key", {});
     return this.identityOfKey(this.localKeyId);
-  }
-
-  /** The accounts whose requests exceeded their rate limits last. */
-  get limited(): readonly LimitedAccount[] {
-    return this.requests.refusals.latest;
   }
 
   /** Why requests cannot be charged, for operators: `ledger` while charges cannot be written or keys cannot be read. */
@@ -250,7 +239,7 @@ export class Accounts {
     while (await this.store.attempt((database) => purgeIdempotencyKeys(database, atMs - idempotencyMs)));
     await this.administration.call(purgeSessions, atMs);
     await this.administration.call(purgeOAuthState, atMs);
-    await this.requests.purge();
+    await this.requests.purge?.();
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */

@@ -91,18 +91,6 @@ export const nearness = {
   distanceScale: 1500,
 } as const;
 
-/** The names of the bands, in their order. */
-export const ageBandNames = [0, ...rules.ageBands].map((from, band) => {
-  const next = rules.ageBands[band];
-  return next === undefined ? `${from} years and more` : `${from} to ${next - 1} years`;
-});
-const dollars = (amount: number): string => `$${amount.toLocaleString("en-US")}`;
-export const priceBandNames = [0, ...rules.priceBands].map((above, band) => {
-  const upTo = rules.priceBands[band];
-  if (upTo === undefined) return `above ${dollars(above)}`;
-  return above === 0 ? `up to ${dollars(upTo)}` : `${dollars(above + 1)} to ${dollars(upTo)}`;
-});
-
 /** Returns the age band of a model year: 0 for the newest. */
 export const bandOf = (year: Sql, newestYear: Sql): Sql =>
   countOf(rules.ageBands.map((from) => sql`(${newestYear} - ${year}) >= ${integerLiteral(from)}`));

@@ -91,6 +91,7 @@ test("operations, pages and agents need no key, and no response speaks of money 
       path,
     );
   }
+  assert.match((await send("/docs/search-listings")).text, /Free; no key needed\./);
   const { text } = await send("/?make=toyota");
   assert.ok(!/Sign out|Balance|This view|\$0\.0/.test(text), "no account in the head of a page");
   for (const path of ["/oauth/register", "/oauth/token", "/oauth/revoke"]) {

@@ -50,7 +50,7 @@ test("a new key is shown once, and its first request can be pasted", async () =>
   const { html: form } = await open("/account");
   const checked = [...form.matchAll(/<input(?=[^>]* checked)[^>]* value="([\w.]+)"/g)].map(([, scope = ""]) => scope);
   assert.deepEqual(checked, ["inventory.read", "dealers.read", "usage.read"]);
-  const fields = { csrf_token: csrfTokenIn(form), name: "first <b>", scope: "inventory.read" };
+  const fields = { csrf_token: csrfTokenIn(form), name: "\u202efirst <b>", scope: "inventory.read" };
   const created = await sendForm(client.url, "/account/keys", fields, { cookie: session });
   assert.deepEqual([created.status, created.headers.get("Location")], [303, "/account#created"]);
   const [handedOver = ""] = created.headers.getSetCookie();
@@ -63,7 +63,7 @@ test("a new key is shown once, and its first request can be pasted", async () =>
   assert.equal(JSON.parse(stdout).data.length, 1);
   const { html: reloaded } = await open("/account");
   assert.doesNotMatch(reloaded, /cq_live_\w{16}__/);
-  assert.equal(reloaded.split("<b>first &lt;b></b>").length - 1, 1, "reloading creates no second key");
+  assert.equal(reloaded.split("<b>\ufffdfirst &lt;b></b>").length - 1, 1, "reloading creates no second key");
 });
 
 test("a key that is revoked is named among those that were", async () => {
@@ -98,9 +98,15 @@ test("the verdict is what is left in searches, by the smaller of balance and mon
   const form = { csrf_token: csrfTokenIn((await open("/account")).html), cap: "much" };
   const refused = await sendForm(client.url, "/account/cap", form, { cookie: session });
   assert.equal(refused.status, 422);
-  assert.match(await refused.text(), /Invalid monthly limit &quot;much&quot;: expected an amount/);
-  const changed = await sendForm(client.url, "/account/cap", { ...form, cap: "" }, { cookie: session });
-  assert.equal(changed.headers.get("Location"), "/account?changed=cap");
+  assert.match(await refused.text(), /Invalid Monthly limit, USD, or none &quot;much&quot;: expected an amount/);
+  for (const cap of ["$2.50", ""]) {
+    const changed = await sendForm(client.url, "/account/cap", { ...form, cap }, { cookie: session });
+    assert.equal(changed.headers.get("Location"), "/account?changed=cap");
+    assert.match(
+      textOf((await open("/account")).page, ".verdict .lede"),
+      cap === "" ? /No monthly/ : /\$2\.50 a month/,
+    );
+  }
 });
 
 test("every charge is listed with its key, in pages, by kind, and as CSV", async () => {

@@ -236,7 +236,7 @@ test("a form sends what its sample shows, without scripts, and the answer is tha
 });
 
 test("SQL runs on its page, is charged once, and is charted; a file has all rows", async (scope) => {
-  const sql = await startService(scope, lake, { exports: { sqlDeadlineMs: 30_000 } });
+  const sql = await startService(scope, lake, { exports: { sqlDeadlineMs: 120_000 } });
   const { open, send, bearer } = await signedIn(sql);
   const balance = async (): Promise<number> => {
     const { totals } = await (await fetch(`${sql.url}/v1/usage`, { headers: bearer })).json();
@@ -246,6 +246,7 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
     'SELECT make AS "<i>make", count(*) AS cars, max(price) AS top_price FROM active\nGROUP BY 1 ORDER BY cars DESC LIMIT 3';
   const linked = await open(`/sql?${new URLSearchParams({ statement })}`);
   assert.ok(textOf(linked).includes(statement), "a link fills in the statement");
+  assert.match(linked, /aria-current="true">active </, "the table of the statement is marked");
   assert.equal(await balance(), 0, "a link runs nothing");
   const page = await (await send("/sql", "/sql", { statement })).text();
   const rows = [...new Set(captured(page, /<td>([^<]+)<\/td>/g))];

@@ -251,6 +251,10 @@ test("revenue is that of the ledger, beside the same days of the month before", 
   );
   const october = await read("/operate/revenue?month=2026-10");
   assert.match(october, /\$550 in 31 days\./);
+  assert.match(
+    await read("/operate/revenue?month=2026-03"),
+    /Nothing was charged in 31 days\..*Nothing was charged in February or March: the chart begins with the first charge\./,
+  );
   const csv = await (await get("/operate/revenue.csv")).text();
   assert.deepEqual(
     csv
@@ -272,11 +276,18 @@ test("an invitation carries its first credit, and a bad form says what is expect
   assert.match(page, /\$5\.00 is enough for 2,500 searches\./);
   const invited = await send("/operate/accounts", { email: "new@cars.example", tier: "2", creditMicros: "$7.50" });
   assert.equal(invited.headers.get("Cache-Control"), "no-store");
-  assert.match(await invited.text(), /\/invitation\?token=[\w-]{43}</);
+  const invitation = await invited.text();
+  assert.match(invitation, /\/invitation\?token=[\w-]{43}</);
+  assert.doesNotMatch(invitation, /The present one works/, "a new account has no password");
+  const [opened = ""] = /\/operate\/accounts\/acct_\w+/.exec(invitation) ?? [];
+  assert.match(await read(opened), /\$7\.50, low below \$1\.50/, "a first credit is not low from the first charge on");
   assert.match(await read("/operate/accounts?q=new@cars"), /new@cars\.example 2 new \$0\.00 \$7\.50/);
   for (const [fields, says] of [
-    [{ email: "new.example", creditMicros: "1" }, /Invalid Email &quot;new.example&quot;: expected an email address/],
-    [{ email: "a@b.example", creditMicros: "lots" }, /expected an amount in USD such as 25 or 0\.50/],
+    [{ email: "new.example", creditMicros: "1" }, /Invalid E-mail &quot;new.example&quot;: expected an email address/],
+    [
+      { email: "a@b.example", creditMicros: "lots" },
+      /Invalid First credit &quot;lots&quot;: expected an amount in USD such as 25 or 0\.50/,
+    ],
   ] as const) {
     const refused = await send("/operate/accounts", fields);
     assert.equal(refused.status, 422);
@@ -298,8 +309,8 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   await page.locator("summary", { hasText: "Suspend the account" }).click();
   await page.getByRole("button", { name: "Suspend the account" }).click();
   await page.getByRole("button", { name: "Reactivate the account" }).waitFor();
-  await page.getByRole("button", { name: "Create a sign-in link" }).click();
-  assert.match((await page.locator(".codebox pre").textContent()) ?? "", /\/sign-in\?token=[\w-]{43}$/);
+  await page.getByRole("button", { name: "Create an invitation" }).click();
+  assert.match((await page.locator(".codebox pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
   await page.goto(`${url}/operate/service`);
   await page.locator(`form[action="/operate/accounts/${other}/tiers-approve"]`).getByRole("button").click();
   await page.getByText("The account is changed.").waitFor();
@@ -319,6 +330,13 @@ test("pages of operators work in a browser, with and without scripts, and are ac
     await assertFitsPhone(open);
     await open.close();
   }
+  const morning = await site.open("/operate");
+  const fill = await morning
+    .locator(".days i.no")
+    .first()
+    .evaluate((square) => getComputedStyle(square).backgroundColor);
+  assert.equal(fill, "rgba(0, 0, 0, 0)", "the square of a day without a file is open");
+  await morning.close();
   const sorted = await site.open("/operate/accounts");
   await sorted.getByRole("link", { name: "Balance" }).click();
   const balances = (await sorted.locator("#accounts tbody td:last-child").allTextContents()).map((text) =>

@@ -54,7 +54,8 @@ export const usdFrom = (lowest: "negative" | "zero" | "positive") => ({
   ...(lowest === "negative" ? {} : { inputMode: "decimal" as const }),
   expected: "an amount in USD such as 25 or 0.50, up to 999999",
   parse: (text: string): number | undefined => {
-    const micros = parseUsd(text);
+    // As pages show it.
+    const micros = parseUsd(text.replace(/^(-?)\$/, "$1"));
     const isInRange =
       micros !== undefined && (lowest === "negative" ? micros !== 0 : micros >= (lowest === "zero" ? 0 : 1));
     return isInRange ? micros : undefined;

@@ -27,6 +27,7 @@ import {
   reverseCredit,
 } from "../ledger/ledger.ts";
 import { formatUsd } from "../money.ts";
+import { defaultLowBalanceMicros } from "../policy/billing-state.ts";
 import { decideReview, type ReviewResult, reviewAccounts } from "../policy/tier-reviews.ts";
 import { tiers } from "../policy/tiers.ts";
 import { createLink, setPassword } from "../sign-in/sign-in-tables.ts";
@@ -41,6 +42,9 @@ import {
   usdFrom,
 } from "./change-fields.ts";
 import { createSearch, deleteSearch, type OfSearch, resumeSearch, rotateSecret } from "./saved-searches.ts";
+
+/** The share of a first credit below which the balance is low, if that is less than usual: the first charge does not make it so. */
+const lowShare = 0.2;
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
@@ -156,15 +160,18 @@ export const changes = {
   "accounts create": declare(
     "create an account and an invitation to its dashboard; to use the API it also needs a key and credits",
     {
-      email: { flags: "--email <email>", help: "contact address", isRequired: true, label: "Email", inputMode: "email", expected: "an email address",
+      email: { flags: "--email <email>", help: "contact address", isRequired: true, label: "E-mail", inputMode: "email", expected: "an email address",
         parse: (text: string) => (isEmail(text) ? text : undefined) },
       tier: { flags: "--tier <n>", help: "usage tier", default: 1, label: "Tier", ...choiceOf(tiers), expected: "1, 2, 3 or 4", format: (tier) => `tier ${tier}` },
-      creditMicros: { flags: "--credit <usd>", help: "promotional credit that the account starts with, in USD", label: "Promotional credit, USD",
+      creditMicros: { flags: "--credit <usd>", help: "promotional credit that the account starts with, in USD", label: "First credit",
         proposed: "5.00", ...usdFrom("zero") },
     },
     async (database, { email, tier, creditMicros: micros = 0 }, atMs) => {
       const accountId = await createAccount(database, { email, tier, atMs });
-      if (micros > 0) await addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
+      if (micros > 0) {
+        await addCredit(database, { accountId, kind: "promotional", micros, isConfirmed: false, note: "starting credit", atMs });
+        await update(database, accountId, { lowBalanceMicros: Math.min(defaultLowBalanceMicros, Math.ceil(micros * lowShare)) });
+      }
       return { accountId };
     },
   ),
@@ -197,13 +204,13 @@ export const changes = {
     "set the spend cap of an account per UTC calendar month",
     {
       accountId: shared.account,
-      capMicros: { flags: "<usd>", help: "amount in USD, or none", label: "Spend cap, USD a month, or none", expected: "an amount in USD such as 25 or 0.50, or none",
+      capMicros: { flags: "<usd>", help: "amount in USD, or none", label: "Monthly limit, USD, or none", expected: "an amount in USD such as 25 or 0.50, or none",
         parse: (text: string) => (text === "none" ? null : usdFrom("zero").parse(text)),
         format: (micros: number | null) => (micros === null ? "none" : `${formatUsd(micros)} USD`),
         proposed: ({ capMicros }) => (capMicros === null ? "none" : formatUsd(capMicros)) },
     },
     (database, { accountId, capMicros }) => update(database, accountId, { capMicros }),
-    { buttons: [["Set the cap"]] },
+    { buttons: [["Set the limit"]] },
   ),
   "accounts low-balance": declare(
     "set the balance below which the status of an account is low_balance (default: 5 USD)",

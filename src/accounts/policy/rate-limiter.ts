@@ -19,50 +19,19 @@ export interface RateLimitExcess {
 const shortWindowSeconds = 10;
 const longWindowSeconds = 60;
 
-/** An account whose requests were refused. */
-export interface LimitedAccount {
-  readonly accountId: string;
-  readonly refusals: number;
-  /** Since the last refusal. */
-  readonly agoMs: number;
-}
-
-/** How many accounts with refusals are remembered. */
-const limitedMax = 100;
-
 /** At this number of logs, empty ones are evicted before another is created. */
 const logsMax = 10_000;
 
 /** Counts the requests of accounts. */
-export abstract class RequestCounter {
-  readonly refusals: Refusals;
-
-  constructor(protected readonly nowMs: () => number) {
-    this.refusals = new Refusals(nowMs);
-  }
-
+export interface RequestCounter {
   /** Counts a request and returns undefined, or returns the limit it would exceed without counting it. */
-  abstract take(
-    accountId: string,
-    limits: RateLimits,
-  ): Promise<RateLimitExcess | undefined> | RateLimitExcess | undefined;
-
+  take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> | RateLimitExcess | undefined;
   /** Counts a number of requests now, whether or not the limits allow them. */
-  abstract add(accountId: string, requests: number): Promise<void> | void;
-
-  /** Returns how many requests are in the current windows, as far as is known without waiting. */
-  protected abstract counted(accountId: string): RateLimits;
-
-  /** Forgets the requests that have left the windows. */
-  async purge(): Promise<unknown> {
-    return undefined;
-  }
-
+  add(accountId: string, requests: number): Promise<void> | void;
   /** Returns how many requests the current windows still allow. */
-  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
-    const counted = this.counted(accountId);
-    return { per10s: Math.max(0, per10s - counted.per10s), per60s: Math.max(0, per60s - counted.per60s) };
-  }
+  remaining(accountId: string, limits: RateLimits): RateLimits;
+  /** Forgets the requests that have left the windows. */
+  purge?(): Promise<unknown>;
 }
 
 /** Refuses with `rate_limit_exceeded` a request that exceeds a limit. */
@@ -72,15 +41,16 @@ export function requireNoExcess(excess: RateLimitExcess | undefined): void {
   throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
 }
 
-export class RateLimiter extends RequestCounter {
+export class RateLimiter implements RequestCounter {
   private readonly logs = new Map<string, RequestLog>();
+
+  constructor(private readonly nowMs: () => number) {}
 
   take(accountId: string, limits: RateLimits): RateLimitExcess | undefined {
     const nowMs = this.nowMs();
     const log = this.logOf(accountId, nowMs);
     const excess = log.excess(limits, nowMs);
     if (excess === undefined) log.add(nowMs);
-    else this.refusals.add(accountId);
     return excess;
   }
 
@@ -90,10 +60,13 @@ export class RateLimiter extends RequestCounter {
     for (let count = 0; count < requests; count += 1) log.add(nowMs);
   }
 
-  protected counted(accountId: string): RateLimits {
+  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
     const log = this.logs.get(accountId);
     log?.expire(this.nowMs());
-    return { per10s: log?.shortCount ?? 0, per60s: log?.longCount ?? 0 };
+    return {
+      per10s: Math.max(0, per10s - (log?.shortCount ?? 0)),
+      per60s: Math.max(0, per60s - (log?.longCount ?? 0)),
+    };
   }
 
   /** Returns the log of an account without expired times; creates it if needed. */
@@ -114,29 +87,6 @@ export class RateLimiter extends RequestCounter {
       log.expire(nowMs);
       if (log.longCount === 0) this.logs.delete(accountId);
     }
-  }
-}
-
-/** Refusals of the accounts that were refused last, in the order of their last one. */
-export class Refusals {
-  private readonly refused = new Map<string, { readonly refusals: number; readonly atMs: number }>();
-
-  constructor(private readonly nowMs: () => number) {}
-
-  /** The latest first. */
-  get latest(): readonly LimitedAccount[] {
-    const nowMs = this.nowMs();
-    return [...this.refused]
-      .map(([accountId, { refusals, atMs }]) => ({ accountId, refusals, agoMs: nowMs - atMs }))
-      .reverse();
-  }
-
-  add(accountId: string): void {
-    const refusals = (this.refused.get(accountId)?.refusals ?? 0) + 1;
-    this.refused.delete(accountId);
-    this.refused.set(accountId, { refusals, atMs: this.nowMs() });
-    const [oldest = ""] = this.refused.keys();
-    if (this.refused.size > limitedMax) this.refused.delete(oldest);
   }
 }
 

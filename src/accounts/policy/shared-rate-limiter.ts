@@ -6,20 +6,15 @@ import { LRUCache } from "lru-cache";
 import { integerIn, type Row } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { ServiceAccounts } from "../storage/service-accounts.ts";
-import { type RateLimitExcess, type RateLimits, RequestCounter } from "./rate-limiter.ts";
+import type { RateLimitExcess, RateLimits, RequestCounter } from "./rate-limiter.ts";
 
 const accountsMax = 10_000;
 
-export class SharedRateLimiter extends RequestCounter {
+export class SharedRateLimiter implements RequestCounter {
   /** The requests in the windows of accounts, as last counted. */
-  private readonly lastCounted = new LRUCache<string, RateLimits>({ max: accountsMax });
+  private readonly counted = new LRUCache<string, RateLimits>({ max: accountsMax });
 
-  constructor(
-    private readonly store: ServiceAccounts,
-    nowMs: () => number,
-  ) {
-    super(nowMs);
-  }
+  constructor(private readonly store: ServiceAccounts) {}
 
   async take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> {
     const row = await this.countRequests(accountId, 1, limits);
@@ -27,7 +22,6 @@ export class SharedRateLimiter extends RequestCounter {
     const [excess] = excesses
       .flatMap((found) => found ?? [])
       .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
-    if (excess !== undefined) this.refusals.add(accountId);
     return excess;
   }
 
@@ -35,11 +29,15 @@ export class SharedRateLimiter extends RequestCounter {
     if (requests > 0) await this.countRequests(accountId, requests, { per10s: null, per60s: null });
   }
 
-  protected counted(accountId: string): RateLimits {
-    return this.lastCounted.get(accountId) ?? { per10s: 0, per60s: 0 };
+  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
+    const counted = this.counted.get(accountId);
+    return {
+      per10s: Math.max(0, per10s - (counted?.per10s ?? 0)),
+      per60s: Math.max(0, per60s - (counted?.per60s ?? 0)),
+    };
   }
 
-  override purge(): Promise<unknown> {
+  purge(): Promise<unknown> {
     return this.store.use((database) =>
       database.run(sql`DELETE FROM carquet_requests WHERE slot < (extract(epoch FROM now()) - 61) * 10`),
     );
@@ -53,7 +51,7 @@ export class SharedRateLimiter extends RequestCounter {
     const row = await this.store.use((database) =>
       database.one(sql`SELECT * FROM count_requests(${accountId}, ${requests}, ${per10s}, ${per60s})`),
     );
-    this.lastCounted.set(accountId, { per10s: integerIn(row, "in_10s"), per60s: integerIn(row, "in_60s") });
+    this.counted.set(accountId, { per10s: integerIn(row, "in_10s"), per60s: integerIn(row, "in_60s") });
     return row ?? {};
   }
 }

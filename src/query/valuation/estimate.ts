@@ -18,15 +18,6 @@ export async function estimate(subjects: readonly Subject[], version: LakeVersio
   return subjects.map((subject, position) => valuationIn(rows[position], subject));
 }
 
-/** Returns the accuracy of the fit of a version, rows of kind `accuracy` in `price_effects`; empty without one. */
-export const accuracyOf = async (version: LakeVersion): Promise<readonly Row[]> =>
-  !version.hasFit
-    ? []
-    : version.marketRows(
-        ({ catalog }) => sql`FROM ${ident(catalog, "price_effects")} WHERE kind = 'accuracy'
-          ORDER BY is_new, is_described, step NULLS FIRST, band NULLS FIRST, price_band NULLS FIRST`,
-      );
-
 const known = (value: number | null): Sql => (value === null ? sql`NULL::DOUBLE` : numberLiteral(value));
 
 function subjectRow(subject: Subject, position: number): Sql {

@@ -1,11 +1,11 @@
 /** What an account may spend in a month, and how many requests it may send: its limit, its tier, and what the next tier needs. */
 import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
-import { parseUsd } from "../../accounts/money.ts";
+import { readForm } from "../../accounts/administration/change-fields.ts";
+import { type ChangeInput, changes } from "../../accounts/administration/changes.ts";
 import type { RateLimits } from "../../accounts/policy/rate-limiter.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
@@ -45,19 +45,12 @@ export const setCap =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, fields }: VisitorForm) => {
     const { accountId } = visitor.identity.key;
-    await administration.change(accountId, "accounts cap", { accountId, capMicros: capOf(fields.get("cap") ?? "") });
+    const sent = new URLSearchParams({ capMicros: fields.get("cap")?.trim() || "none" });
+    // The fields of the change have the types of its input.
+    const input = readForm(changes["accounts cap"].fields, sent) as Pick<ChangeInput<"accounts cap">, "capMicros">;
+    await administration.change(accountId, "accounts cap", { accountId, ...input });
     return { location: "/account?changed=cap" };
   };
-
-/** Parses a monthly limit; null for an empty text. Throws a UserError. */
-function capOf(text: string): number | null {
-  if (text.trim() === "") return null;
-  const micros = parseUsd(text.trim());
-  if (micros !== undefined && micros >= 0) return micros;
-  throw new UserError(
-    `Invalid monthly limit "${text.slice(0, 40)}": expected an amount in USD such as 25 or 0.50, or nothing.`,
-  );
-}
 
 /** Says what the next tier has, and what is missing for it. */
 function nextTierText({ tier, isQueued, missing }: TierProgress): string {

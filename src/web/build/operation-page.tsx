@@ -1,12 +1,13 @@
 /** The page of an operation: its parameters are the form of a request; beside them its code and the answer, below what it answers. */
 import type { JSX } from "preact";
+import { effectiveLimits } from "../../accounts/account.ts";
 import { tierLimits } from "../../accounts/policy/tiers.ts";
 import { resolve } from "../../contract/document.ts";
 import type { ResponseObject } from "../../contract/operations.ts";
 import { CodeBox } from "../components/code-box.tsx";
 import { Spec } from "../components/sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { usd } from "../shell/format.ts";
+import { count, usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { buildPage } from "./build-page.tsx";
@@ -71,9 +72,9 @@ function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string 
   const micros = priceOf(docs, request);
   const price =
     isOpen || micros === undefined ? "Free" : `${usd(micros)} ${docs.unit === "" ? "a request" : docs.unit}`;
-  const tier = visitor?.identity.cached.account.tier ?? 1;
-  const limit =
-    docs.operation.scope === undefined ? "no key needed" : `you may send ${tierLimits[tier].per10s} in 10 seconds`;
+  const { per10s } = visitor === undefined ? tierLimits[1] : effectiveLimits(visitor.identity.cached.account);
+  const isKeyless = isOpen || docs.operation.scope === undefined;
+  const limit = isKeyless ? "no key needed" : `you may send ${count(per10s)} in 10 seconds`;
   return `${sentence} ${price}; ${limit}.`;
 }
 

@@ -3,11 +3,9 @@ import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { TableSheet } from "../components/table-sheet.tsx";
-import { usd } from "../shell/format.ts";
 import { proseHtml } from "./markdown.tsx";
-import { conventionsPath, errorsPath, groupOfTag, guideGroups, operationGroups } from "./navigation.ts";
-import { errorCodes, errorMessage, type OperationDocs, operationDocs } from "./operation-docs.ts";
+import { conventionsPath, errorsPath, guideGroups } from "./navigation.ts";
+import { errorCodes, errorMessage } from "./operation-docs.ts";
 import { SampleBox } from "./sample-box.tsx";
 import type { Sampled } from "./samples.ts";
 
@@ -19,7 +17,7 @@ const startWords = [
   "Messages, their causes and their cures.",
 ];
 
-/** The start: guides, a first request, and all operations with their prices. `sampled` is a request that works on this service. */
+/** The start: guides and a first request. `sampled` is a request that works on this service. */
 export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Element => (
   <div class="stack">
     <div class="two">
@@ -37,33 +35,8 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
         </p>
       )}
     </section>
-    {operationGroups.map(({ title }) => (
-      <TableSheet
-        key={title}
-        id={title.toLowerCase()}
-        title={title}
-        columns={operationColumns}
-        rows={operationDocs.filter(({ tag }) => groupOfTag(tag) === title)}
-      />
-    ))}
   </div>
 );
-
-const operationColumns = [
-  {
-    title: "Operation",
-    cell: ({ path, title, operation }: OperationDocs) => (
-      <>
-        <a href={path}>{title}</a> <code class="mute">{`${operation.method.toUpperCase()} ${operation.path}`}</code>
-      </>
-    ),
-  },
-  {
-    title: "Price",
-    isNumber: true,
-    cell: ({ prices: [micros] }: OperationDocs) => (micros === undefined ? "free" : usd(micros)),
-  },
-];
 
 export const ConventionsPage = (): JSX.Element => (
   <article class="prose" dangerouslySetInnerHTML={{ __html: proseHtml(document.info.description) }} />

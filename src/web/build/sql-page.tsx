@@ -115,7 +115,7 @@ async function sqlPage(props: SqlPageProps): Promise<PageContent> {
             <a
               key={view}
               href={pathOf(`SELECT * FROM ${view} LIMIT 20`)}
-              aria-current={statement.includes(`FROM ${view}\n`) ? "true" : undefined}
+              aria-current={new RegExp(`\\bFROM ${view}\\b`).test(statement) ? "true" : undefined}
             >
               {view} {view === "active" ? <small>{count(day.days[day.as_of])}</small> : null}
             </a>

@@ -7,6 +7,8 @@ interface TableSheetProps<Row> extends SheetProps {
   /** What the table is; by default, the title of the sheet. */
   readonly label?: string;
   readonly rows: readonly Row[];
+  /** The most rows that are shown, in their order; all by default. */
+  readonly rowsMax?: number;
   readonly columns: readonly TableColumn<Row>[];
   readonly isMine?: (row: Row) => boolean;
   readonly empty?: string | undefined;
@@ -17,7 +19,8 @@ interface TableSheetProps<Row> extends SheetProps {
 }
 
 /** A sheet with a table below what else it has. */
-export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children, ...props }: TableSheetProps<Row>) {
+export function TableSheet<Row>(given: TableSheetProps<Row>) {
+  const { rows, rowsMax, columns, sorts, first, isMine, children, ...props } = given;
   const { label = String(props.title), empty = "None.", ...sheet } = props;
   const { id = "" } = sheet;
   const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
@@ -27,6 +30,7 @@ export function TableSheet<Row>({ rows, columns, sorts, first, isMine, children,
       <DataTable
         label={label}
         rows={rows}
+        rowsMax={rowsMax}
         columns={columns.map((column) => ({
           ...column,
           sort: column.value === undefined ? undefined : sortOf(String(column.title)),

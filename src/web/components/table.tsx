@@ -31,6 +31,8 @@ interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
+  /** The most rows that are shown, in their order; all by default. */
+  readonly rowsMax?: number | undefined;
   readonly sorting?: Sorting | undefined;
   /** Whether a row is the reader's, which is gold. */
   readonly isMine?: (row: Row) => boolean;
@@ -41,7 +43,7 @@ interface TableProps<Row> {
 }
 
 export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props }: TableProps<Row>): JSX.Element {
-  const { sorting, isMine, hasPictures = false } = props;
+  const { sorting, isMine, hasPictures = false, rowsMax = rows.length } = props;
   if (rows.length === 0) return <p class="mute">{empty}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -55,15 +57,17 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
           </tr>
         </thead>
         <tbody>
-          {sortedRows(rows, columns, sorting?.current).map((row, index) => (
-            <tr key={index} class={isMine?.(row) === true ? "me" : undefined}>
-              {columns.map((column, at) => (
-                <td key={at} class={lookOf(column)}>
-                  {column.cell === undefined ? valueIn(row, column) : column.cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {sortedRows(rows, columns, sorting?.current)
+            .slice(0, rowsMax)
+            .map((row, index) => (
+              <tr key={index} class={isMine?.(row) === true ? "me" : undefined}>
+                {columns.map((column, at) => (
+                  <td key={at} class={lookOf(column)}>
+                    {column.cell === undefined ? valueIn(row, column) : column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
         </tbody>
       </table>
     </section>

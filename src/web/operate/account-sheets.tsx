@@ -1,7 +1,6 @@
 /** The sheets of an opened account: its state, the forms that change it, and its credits, keys, entries and changes. */
 import type { ComponentChildren, JSX } from "preact";
 import { type Account, effectiveLimits, findAccount } from "../../accounts/account.ts";
-import { listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
@@ -21,7 +20,6 @@ import { TableSheet } from "../components/table-sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Ending, Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { auditColumns } from "./log-page.tsx";
 import { StateBadge } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -30,17 +28,15 @@ const shownEntries = 10;
 /** Reads an account with all that its sheets show. Refuses an unknown id. */
 export async function openAccount({ accounts: { administration } }: SiteServices, accountId: string) {
   const { nowMs } = administration;
-  const page = { accountId, before: null, limit: shownEntries };
-  const [account, progress, credits, keys, entries, records] = await Promise.all([
+  const [account, progress, credits, keys, entries] = await Promise.all([
     administration.call(findAccount, accountId, monthOf(nowMs)),
     administration.call(tierProgress, accountId, dayOf(nowMs)),
     administration.call(listEntries, accountId),
     administration.call(listKeys, accountId),
-    administration.call(listEntryPage, page),
-    administration.call(listAuditRecords, page),
+    administration.call(listEntryPage, { accountId, before: null, limit: shownEntries }),
   ]);
   if (account === undefined) throw refuse("not_found", { what: "account", id: accountId });
-  return { account, progress, credits, keys, entries, records };
+  return { account, progress, credits, keys, entries };
 }
 
 type OpenedAccount = Awaited<ReturnType<typeof openAccount>>;
@@ -52,7 +48,7 @@ interface AccountSheetsProps {
 }
 
 export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps): JSX.Element => {
-  const { account, progress, credits, keys, entries, records } = opened;
+  const { account, progress, credits, keys, entries } = opened;
   const action = `${path}/${account.accountId}`;
   // Times of any year have it.
   const today = "";
@@ -63,9 +59,6 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
       <ChangeForms account={account} visitor={visitor}>
         <Form visitor={visitor} action={`${action}/invite`} class="line">
           <Button>Create an invitation</Button>
-          <Button name="kind" value="sign_in">
-            Create a sign-in link
-          </Button>
         </Form>
       </ChangeForms>
       <div class="two">
@@ -97,13 +90,6 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
         />
       </div>
       <EntrySheet title="Last charges and credits" entries={entries} keys={keys} today={today} />
-      <TableSheet
-        title="Last changes"
-        of="Times are UTC."
-        rows={records}
-        columns={auditColumns}
-        empty="No change yet."
-      />
     </>
   );
 };

@@ -7,7 +7,7 @@ import { sumRevenue } from "../../accounts/ledger/revenue.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
 import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
-import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
+import { linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
@@ -28,9 +28,9 @@ import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-pag
 
 const path = "/operate/accounts";
 /** Accounts that are shown; others are found by a part of their address. */
-const accountsMax = 500;
-/** Accounts whose charges are compared with those of the month before. */
-const chargedMax = 10_000;
+const shownMax = 500;
+/** Accounts that are counted, and whose charges are compared with those of the month before. */
+const accountsMax = 10_000;
 
 /** All accounts; a path that names one opens it. */
 export const accountsPage =
@@ -71,7 +71,7 @@ async function listAccounts({ accounts: { administration } }: SiteServices, sear
   const month = monthIn(new URLSearchParams(), administration.nowMs);
   const [{ accounts, total }, sums] = await Promise.all([
     administration.call(searchAccounts, search, month.day.slice(0, 7), accountsMax),
-    administration.call(sumRevenue, periodOf(month), sameDaysBefore(month), chargedMax),
+    administration.call(sumRevenue, periodOf(month), sameDaysBefore(month), accountsMax),
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
   const rows = accounts
@@ -95,7 +95,7 @@ const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: Acc
     title="Accounts"
     of={[
       ...(search === "" ? [] : [`${amountOf(total, "account")} with “${shortened(search)}”.`]),
-      ...(total > accountsMax ? [`The first ${accountsMax}: find others by part of their address.`] : []),
+      ...(total > shownMax ? [`The first ${shownMax}: find others by part of their address.`] : []),
     ].join(" ")}
     end={
       <form class="line find" method="get" action={path}>
@@ -113,22 +113,23 @@ const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: Acc
     sorts={{ path, query }}
     first="-charged"
     rows={rows}
+    rowsMax={shownMax}
     columns={accountColumns(monthBefore)}
     isMine={({ account }) => account.accountId === openedId}
     empty="No account has this text in its address."
   />
 );
 
-const { tier, creditMicros } = changes["accounts create"].fields;
+const { email, tier, creditMicros } = changes["accounts create"].fields;
 
 /** Creates an account with its first credit. */
 const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Sheet id="invite" title="Invite someone" isTinted>
     <Form visitor={visitor} action={path} class="stack invite">
-      <Field label="E-mail" name="email" type="email" placeholder="name@company.example" required />
+      <Field label={email.label} name="email" type="email" placeholder="name@company.example" required />
       <div class="two">
         <Field
-          label="First credit"
+          label={creditMicros.label}
           name="creditMicros"
           value={`$${creditMicros.proposed}`}
           inputMode={creditMicros.inputMode}
@@ -160,13 +161,11 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
 export const createAccountByForm =
   (services: SiteServices) =>
   async (form: VisitorForm): Promise<PageContent> => {
-    const fields = new URLSearchParams(form.fields);
-    fields.set("creditMicros", (fields.get("creditMicros") ?? "").trim().replace(/^\$/, ""));
     // The fields of the change have the types of its input.
-    const input = readForm(changes["accounts create"].fields, fields) as ChangeInput<"accounts create">;
+    const input = readForm(changes["accounts create"].fields, form.fields) as ChangeInput<"accounts create">;
     const actor = form.visitor.identity.key.accountId;
     const { accountId } = await services.accounts.administration.change(actor, "accounts create", input);
-    return linkPage(services, form, { accountId, kind: "invitation" });
+    return linkPage(services, form, accountId, "sets a password, within 7 days");
   };
 
 export const changeAccountByForm =
@@ -180,39 +179,34 @@ export const changeAccountByForm =
     return { location: `${path}/${accountId}?changed=${form}#account` };
   };
 
-const links: Readonly<Record<LinkKind, readonly [title: string, effect: string]>> = {
-  invitation: ["The invitation is ready", "sets a new password, within 7 days. The present one works until then"],
-  sign_in: ["The sign-in link is ready", "signs in without a password, within a day"],
-};
-
 export const inviteByForm =
   (services: SiteServices) =>
   (form: VisitorForm): Promise<PageContent> => {
-    const kind = form.fields.get("kind") === "sign_in" ? "sign_in" : "invitation";
-    return linkPage(services, form, { accountId: form.params.accountId ?? "", kind });
+    const effect = "sets a new password, within 7 days. The present one works until then";
+    return linkPage(services, form, form.params.accountId ?? "", effect);
   };
 
-/** Creates a one-time link of an account, and shows it once. */
+/** Creates the invitation of an account, and shows its link once. */
 async function linkPage(
   { accounts: { administration } }: SiteServices,
   { context, visitor }: VisitorForm,
-  input: { readonly accountId: string; readonly kind: LinkKind },
+  accountId: string,
+  effect: string,
 ): Promise<PageContent> {
-  const { accountId, kind } = input;
-  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
-  const [title, effect] = links[kind];
+  const invitation = { accountId, kind: "invitation" } as const;
+  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", invitation);
   return operatePage({
     path,
-    title,
+    title: "Invitation",
     above: [
       [path, "Accounts"],
       [`${path}/${accountId}#account`, accountId],
     ],
     visitor,
     judgement: {
-      sentence: [`${title}.`],
+      sentence: ["The invitation is ready."],
       context: [`Send the link: it works once and ${effect}. It is shown only now.`],
     },
-    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), kind, secret)} />,
+    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), invitation.kind, secret)} />,
   });
 }

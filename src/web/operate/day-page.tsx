@@ -1,5 +1,5 @@
 /** A day's report: one feed, the rows of an issue, and all issues by field and reason. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -63,11 +63,8 @@ export const dayPage =
               ]}
             />
           )}
-          {feed === undefined ? null : (
-            <Feed feed={feed} path={path}>
-              {feed.isHeld ? <Correct feed={feed} queue={services.queue} visitor={visitor} /> : null}
-            </Feed>
-          )}
+          {feed === undefined ? null : <Feed feed={feed} path={path} />}
+          {feed?.isHeld ? <Correct feed={feed} queue={services.queue} visitor={visitor} /> : null}
           <Issues issues={issues} path={path} query={query} />
         </>
       ),
@@ -113,14 +110,7 @@ const rowOfFile: readonly TableColumn<Row>[] = [
   { title: "Row", value: (row) => numberOrNull(row.row), format: count },
 ];
 
-interface FeedProps {
-  readonly feed: FeedDetails;
-  readonly path: string;
-  /** What can be done about it. */
-  readonly children: ComponentChildren;
-}
-
-const Feed = ({ feed, path, children }: FeedProps): JSX.Element => (
+const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
   <TableSheet
     id="feed"
     title={`The file of ${feed.name}: ${feed.verdict}`}
@@ -155,7 +145,7 @@ const Feed = ({ feed, path, children }: FeedProps): JSX.Element => (
     {feed.missing.length === 0 ? null : (
       <>
         <h3 class="more">Cars of the day before that are missing</h3>
-        <ul class="cols">
+        <ul class="cols small">
           {feed.missing.map(({ id, vin }) => (
             <li key={id}>
               <a href={`/listings/${id}`}>{vin}</a>
@@ -164,6 +154,5 @@ const Feed = ({ feed, path, children }: FeedProps): JSX.Element => (
         </ul>
       </>
     )}
-    {children}
   </TableSheet>
 );

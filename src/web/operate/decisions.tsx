@@ -140,8 +140,7 @@ interface CorrectProps {
 
 /** Asks for the file that replaces that of a held feed. */
 export const Correct = ({ feed: { dealerId, day, files }, queue, visitor }: CorrectProps): JSX.Element => (
-  <section id="correct">
-    <h3 class="more">Correct it</h3>
+  <Sheet id="correct" title="Correct it">
     {queue === undefined ? (
       <p>
         This service has no queue of deliveries, so it cannot replace a file. A service of <code>carquet run</code> can;
@@ -172,7 +171,7 @@ export const Correct = ({ feed: { dealerId, day, files }, queue, visitor }: Corr
         </div>
       </Form>
     )}
-  </section>
+  </Sheet>
 );
 
 /** Accepts, rejects or corrects a held feed, as `carquet release`, `reject` and `correct` do. */

@@ -42,7 +42,7 @@ export const logPage =
     });
   };
 
-export const auditColumns: readonly TableColumn<AuditRecord>[] = [
+const auditColumns: readonly TableColumn<AuditRecord>[] = [
   { title: "Time", value: ({ atMs }) => time(atMs) },
   { title: "Action", value: ({ action }) => action },
   { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },

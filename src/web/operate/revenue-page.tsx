@@ -134,6 +134,7 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
   const days = daysOf(month.start, month.end);
   const run = addedUp(revenue.charges);
   const before = addedUp(revenue.before);
+  const hasCharges = [...revenue.charges, ...revenue.before].some(Boolean);
   const pace = paceOf(revenue);
   const name = monthName(month.start);
   const nameBefore = monthName(month.beforeStart);
@@ -142,24 +143,37 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
       id="run"
       title={runTitle(revenue)}
       of={`Charges of all accounts, added up day by day (UTC).${pace === undefined ? "" : " Dotted: at the pace so far."}`}
-      numbers={{
-        columns: [
-          { title: "Day", sort: "day", value: (index) => index + 1, format: count },
-          { title: name, sort: name.toLowerCase(), value: (index) => revenue.charges[index], format: money },
-          { title: nameBefore, sort: nameBefore.toLowerCase(), value: (index) => revenue.before[index], format: money },
-        ],
-        rows: days.map((_, index) => index),
-        sorting: sortingOf("run", path, query),
-      }}
+      numbers={
+        hasCharges
+          ? {
+              columns: [
+                { title: "Day", sort: "day", value: (index) => index + 1, format: count },
+                { title: name, sort: name.toLowerCase(), value: (index) => revenue.charges[index], format: money },
+                {
+                  title: nameBefore,
+                  sort: nameBefore.toLowerCase(),
+                  value: (index) => revenue.before[index],
+                  format: money,
+                },
+              ],
+              rows: days.map((_, index) => index),
+              sorting: sortingOf("run", path, query),
+            }
+          : undefined
+      }
     >
-      <Chart
-        label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
-        width={760}
-        height={300}
-        x={dayScale(days)}
-        y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
-        marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
-      />
+      {hasCharges ? (
+        <Chart
+          label={`${name} beside ${nameBefore}: ${roundMoney(run.at(-1) ?? 0)} in ${run.length} days`}
+          width={760}
+          height={300}
+          x={dayScale(days)}
+          y={numberScale([...run, ...before, pace ?? 0], { format: tickText, isFromZero: true })}
+          marks={[...(before.some(Boolean) ? [lineOf(days, nameBefore, before)] : []), ...marksOf(days, run, pace)]}
+        />
+      ) : (
+        <p>{`Nothing was charged in ${nameBefore} or ${name}: the chart begins with the first charge.`}</p>
+      )}
     </Figure>
   );
 };
@@ -215,12 +229,15 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
 };
 
 const Accounts = ({ month, sums: { accounts }, query }: ShownProps): JSX.Element => {
-  const dry = accounts.filter(({ account }) => ["low_balance", "exhausted"].includes(shownState(account)));
+  const emailsOf = (state: ReturnType<typeof shownState>) =>
+    accounts.filter(({ account }) => shownState(account) === state).map(({ account }) => account.email);
   const before = monthName(month.beforeStart);
   return (
     <TableSheet
       id="accounts"
-      title={accounts.length === 0 ? "No account was charged" : dryTitle(dry.map(({ account }) => account.email))}
+      title={
+        accounts.length === 0 ? "No account was charged" : dryTitle(emailsOf("low_balance"), emailsOf("exhausted"))
+      }
       end={
         <span class="line">
           <Button isSmall look="quiet" href={`${path}?month=${month.beforeStart.slice(0, 7)}`}>
@@ -236,6 +253,7 @@ const Accounts = ({ month, sums: { accounts }, query }: ShownProps): JSX.Element
       first="-charged"
       rows={accounts}
       columns={accountColumns(before)}
+      empty="An account stands here from its first charge in a month."
     />
   );
 };

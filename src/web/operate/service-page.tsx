@@ -1,18 +1,15 @@
-/** The service: its health, its sources and their faults, what runs, the lake on the disk, the accuracy of values, and tier reviews. */
+/** The service: its health, its sources and their faults, the lake on the disk, and tier reviews. */
 import type { JSX } from "preact";
 import { type QueuedReview, queuedReviews } from "../../accounts/policy/tier-reviews.ts";
-import type { Row } from "../../base/json.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { versionsIn } from "../../lake/manifest.ts";
-import { accuracyOf } from "../../query/valuation/estimate.ts";
-import { ageBandNames, priceBandNames, rules } from "../../valuation/rules.ts";
 import { Button } from "../components/button.tsx";
 import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { capital } from "../sentences/words.ts";
-import { age, amountOf, count, day as dayText, inPercent, size, time } from "../shell/format.ts";
+import { amountOf, count, day as dayText, size, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -23,15 +20,14 @@ const path = "/operate/service";
 
 export const servicePage =
   (services: SiteServices): PageHandler =>
-  async ({ visitor, query }) => {
+  async ({ visitor }) => {
     // Before the page's own statements run.
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
     const { reasons } = services.readiness().report;
-    const [reviews, versions, accuracy] = await Promise.all([
+    const [reviews, versions] = await Promise.all([
       visitor.isOpen ? [] : services.accounts.administration.call(queuedReviews),
       versionsIn(services.exports.lake),
-      services.current.version === undefined ? [] : services.current.use(accuracyOf),
     ]);
     return operatePage({
       path,
@@ -50,9 +46,7 @@ export const servicePage =
           {reasons.length === 0 ? null : <Note isAlert>{capital(reasons.join("; "))}.</Note>}
           <Freshness services={services} versions={versions.length} />
           <Sources fetch={services.freshness.lastFetch} />
-          <Requests services={services} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
-          <Values accuracy={accuracy} isWhole={!query.has("values")} />
         </>
       ),
     });
@@ -61,11 +55,8 @@ export const servicePage =
 const timeText = (at: string | number | null): string =>
   at === null ? "never" : `${time(new Date(at).getTime())} UTC`;
 
-interface OfServiceProps {
+interface FreshnessProps {
   readonly services: SiteServices;
-}
-
-interface FreshnessProps extends OfServiceProps {
   /** How many versions the lake keeps. */
   readonly versions: number;
 }
@@ -149,74 +140,6 @@ const missingIn = ({ missing }: DayStatus): string =>
   Object.entries(missing)
     .map(([source, what]) => `; missing ${source}: ${what}`)
     .join("");
-
-const Requests = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
-  <div class={accounts.isOpen ? "stack" : "two"}>
-    <TableSheet
-      id="statements"
-      title="Running statements"
-      rows={current.runningStatements}
-      empty="No statement is running."
-      columns={[
-        {
-          title: "Account",
-          cell: ({ account }) => (account === "" ? "the service" : <AccountLink id={account} />),
-        },
-        { title: "Running for, ms", value: ({ ms }) => ms, format: count },
-      ]}
-    />
-    {accounts.isOpen ? null : (
-      <TableSheet
-        id="limited"
-        title="Accounts at their rate limits"
-        rows={accounts.limited}
-        empty="No account is refused requests."
-        columns={[
-          { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-          { title: "Refused requests", value: ({ refusals }) => refusals, format: count },
-          { title: "Last one", value: ({ agoMs }) => agoMs, format: (ms) => `${age(ms)} ago` },
-        ]}
-      />
-    )}
-  </div>
-);
-
-function groupOf({ step, band, price_band }: Row): string {
-  if (step !== null) return `by ${step}`;
-  const names = band !== null ? ageBandNames : priceBandNames;
-  return names[Number(band ?? price_band ?? -1)] ?? "all";
-}
-
-/** How far values are from prices that their fit has not seen: of all cars, and by group. */
-const Values = ({
-  accuracy,
-  isWhole,
-}: {
-  readonly accuracy: readonly Row[];
-  readonly isWhole: boolean;
-}): JSX.Element => (
-  <TableSheet
-    id="values"
-    title="Accuracy of values"
-    of={`By listings that were held out of the fit of the published day. The interval is to contain ${100 * rules.coverage} % of prices.`}
-    tools={isWhole ? <a href={`${path}?values#values`}>By age, price, model and trim</a> : undefined}
-    rows={isWhole ? accuracy.filter((one) => groupOf(one) === "all") : accuracy}
-    columns={[
-      {
-        title: "Cars",
-        value: (one) => `${one.is_new === true ? "new" : "used"}${one.is_described === true ? ", described" : ""}`,
-      },
-      { title: "Group", value: groupOf },
-      { title: "Listings", value: ({ listings }) => Number(listings), format: count },
-      { title: "Median error", value: ({ error }) => Number(error), format: inPercent },
-      {
-        title: "In the interval",
-        value: ({ inside }) => Number(inside),
-        format: inPercent,
-      },
-    ]}
-  />
-);
 
 const Reviews = ({ reviews, visitor }: { readonly reviews: readonly QueuedReview[]; readonly visitor: Visitor }) => (
   <TableSheet

@@ -2,7 +2,7 @@
 import { type BillingState, billingState, type Funds } from "../../accounts/policy/billing-state.ts";
 import { amountOf, count, money, monthName, usd } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
-import { atLeastAbout, attention, digits, fact, joined, judgement, linked, type MaybeNumber } from "./words.ts";
+import { atLeastAbout, attention, digits, fact, joined, judgement, linked, lower, type MaybeNumber } from "./words.ts";
 
 /** Searches from which their number is rounded. */
 const exactSearches = 1000;
@@ -10,7 +10,7 @@ const exactSearches = 1000;
 /** Returns how many searches an amount pays for: `402 more searches`, `About 12,000 searches`, rounded down. */
 export function searchesText(micros: number, searchMicros: number): string {
   const searches = Math.max(0, Math.floor(micros / searchMicros));
-  if (searches === 0) return "No search more";
+  if (searches === 0) return "Not enough for a search";
   if (searches < exactSearches) return `${count(searches)} more ${searches === 1 ? "search" : "searches"}`;
   return `About ${count(atLeastAbout(searches))} searches`;
 }
@@ -92,10 +92,15 @@ function spentSentence({ spentMicros, capMicros, today }: AccountFunds): Sentenc
   return joined([spent, ` spent in ${monthName(today)}`, ...limit], "");
 }
 
+const enoughFor = (micros: number, searchMicros: number): string =>
+  searchesText(micros, searchMicros)
+    .replace(" more", "")
+    .replace(/^A?(?=bout|\d)/, (a) => `Enough for ${lower(a)}`);
+
 /** Returns the verdict of a new account: its first credit, in searches. */
 const welcomeVerdict = (balanceMicros: number, searchMicros: number): Judgement =>
   judgement(joined(["Welcome.", { text: `${leftText(balanceMicros)} is yours to spend.`, mark: "neutral" }]), [
-    `Enough for ${searchesText(balanceMicros, searchMicros).replace(" more", "").replace(/^A/, "a")}. It comes from your operator; nothing is charged to a card, and nothing can cost more than your balance.`,
+    `${enoughFor(balanceMicros, searchMicros)}. It comes from your operator; nothing is charged to a card, and nothing can cost more than your balance.`,
   ]);
 
 /** Returns the verdict of a page that an account cannot pay: what is left, whom to ask, and what stays. `refusal` has the cost of the request. */

@@ -343,11 +343,17 @@ export function accountsVerdict({ accounts, low, usedUp = 0, isFound = false, hr
   );
 }
 
-/** Returns the title of the table of accounts: `One account may run dry: ci-bench`; names up to three. */
-export function dryTitle(names: readonly string[]): string {
-  if (names.length === 0) return "Every account has credit";
-  const who = `${capital(thingsInWords(names.length, "account") ?? "")} may run dry`;
-  return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
+/** Returns the title of the table of charged accounts: `One account may run dry: ci-bench`; names up to three of each kind. */
+export function dryTitle(low: readonly string[], usedUp: readonly string[] = []): string {
+  const clauseOf = (names: readonly string[], words: string): string => {
+    const who = `${thingsInWords(names.length, "account")} ${words}`;
+    return names.length > 3 ? who : `${who}: ${names.join(", ")}`;
+  };
+  const clauses = [
+    ...(low.length === 0 ? [] : [clauseOf(low, "may run dry")]),
+    ...(usedUp.length === 0 ? [] : [clauseOf(usedUp, agreeing(usedUp.length, "has run dry", "have run dry"))]),
+  ];
+  return clauses.length === 0 ? "Each of these accounts has credit" : capital(clauses.join("; "));
 }
 
 /** Returns the verdict of the log: `Three changes today.` `changes` is unknown on pages of older changes. */

@@ -48,9 +48,13 @@ interface DocumentProps {
   readonly visitor: Visitor | undefined;
 }
 
+/** Characters that turn the direction of what follows: in a name of a client or a feed, they could turn the sentence around it. */
+const turningMarks = /[\u202a-\u202e\u2066-\u2069]/g;
+
 /** Returns a whole HTML document. */
 export function renderDocument(content: PageContent, visitor: Visitor | undefined): string {
-  return `<!doctype html>${renderToString(<Document content={content} visitor={visitor} />)}`;
+  const html = renderToString(<Document content={content} visitor={visitor} />);
+  return `<!doctype html>${html.replaceAll(turningMarks, "\ufffd")}`;
 }
 
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {

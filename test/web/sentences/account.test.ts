@@ -46,7 +46,7 @@ test("an account begins with what is left, in searches", () => {
     ],
     [
       { ...funds, balanceMicros: 500, state: "low_balance" },
-      "$0.0005 left. [attention:No search more.]",
+      "$0.0005 left. [attention:Not enough for a search.]",
       "<$0.41> spent in November. <No monthly limit is set.>",
       "<$0.41> this month",
     ],
@@ -93,6 +93,11 @@ test("an account begins with what is left, in searches", () => {
       "Welcome. [neutral:$1.00 is yours to spend.]",
       "Enough for 500 searches. It comes from your operator; nothing is charged to a card, and nothing can cost more than your balance.",
     ],
+    [
+      { ...funds, balanceMicros: 1500, isNew: true },
+      "Welcome. [neutral:$0.0015 is yours to spend.]",
+      "Not enough for a search. It comes from your operator; nothing is charged to a card, and nothing can cost more than your balance.",
+    ],
   ]);
   const refusal = "The account cannot pay: the request costs 0.044 USD, the balance is 0.012 USD.";
   assertSaid(
@@ -122,8 +127,8 @@ test("an account begins with what is left, in searches", () => {
       [1_999_999, "999 more searches"],
       [2_000_000, "About 1,000 searches"],
       [25_999_999, "About 12,000 searches"],
-      [0, "No search more"],
-      [-5, "No search more"],
+      [0, "Not enough for a search"],
+      [-5, "Not enough for a search"],
     ],
   );
   assertSaid(

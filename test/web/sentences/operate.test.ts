@@ -244,12 +244,16 @@ test("the accounts begin with whose credit ends", () => {
     [{ accounts: 0, low: 0 }, "No account yet.", invited],
     [{ accounts: 0, low: 0, isFound: true }, "No account found.", invited],
   ]);
-  assertSaid(dryTitle, [
-    [["ci-bench"], "One account may run dry: ci-bench"],
-    [["a", "b"], "Two accounts may run dry: a, b"],
-    [["a", "b", "c", "d"], "Four accounts may run dry"],
-    [[], "Every account has credit"],
-  ]);
+  assertSaid(
+    ([low, usedUp]: readonly [string[], string[]]) => dryTitle(low, usedUp),
+    [
+      [[["ci-bench"], []], "One account may run dry: ci-bench"],
+      [[["a", "b"], ["c"]], "Two accounts may run dry: a, b; one account has run dry: c"],
+      [[["a", "b", "c", "d"], []], "Four accounts may run dry"],
+      [[[], ["a", "b"]], "Two accounts have run dry: a, b"],
+      [[[], []], "Each of these accounts has credit"],
+    ],
+  );
 });
 
 test("a day's report says what came and what was refused, and the log how much was changed today", () => {
