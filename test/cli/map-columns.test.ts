@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { projectPath } from "../../src/base/project-files.ts";
+import { readMapping } from "../../src/ingest/mapping/mapping.ts";
+import { fieldsByColumn } from "../../src/ingest/proposal/match-columns.ts";
 import { checkDigit } from "../demo/vin.ts";
 import { carquetHere } from "../support/command-line.ts";
-import { vinOf } from "../support/lakes/feeds.ts";
+import { realCsvPath, skipWithoutRealCsv, vinOf } from "../support/lakes/feeds.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -46,4 +49,21 @@ test("a misspelt column with a number matches the same number or none", async ()
   const other = await mapped("other.csv", "VIN,Dealer,Color,Colour3,x,Retail3", rows);
   for (const column of ["Retail3", "Colour3"])
     assert.notEqual(other.lineOf(column)[3], "similar name", `${column}\n${other.out}`);
+});
+
+/** Fields of a reviewed mapping of the real file that the proposal lacks or fills from other columns. */
+test("the mapping of a real file needs three corrections", { skip: skipWithoutRealCsv }, async () => {
+  const path = join(folder, "real.json");
+  const { code, out } = await carquetHere(["map", realCsvPath, "--output", path]);
+  assert.equal(code, 0);
+  assert.match(out, /^2499 rows = 2498 usable \+ 1 refused; dealers: 44$/m);
+  const reviewed = await readMapping(projectPath("data/mappings/usa_cars.json"));
+  const mapping = await readMapping(path);
+  const columns = "price,brand,model,year,title_status,mileage,color,vin,lot,state,country,condition".split(",");
+  const [expected, found] = [reviewed, mapping].map((one) => fieldsByColumn(one, columns));
+  const differing = columns.filter((column) => String(expected?.get(column)) !== String(found?.get(column)));
+  const constants = Object.keys(reviewed.fields).filter(
+    (field) => reviewed.fields[field]?.from[0]?.constant !== undefined,
+  );
+  assert.deepEqual([...differing, ...constants], ["title_status", "inventory_type", "availability_status"]);
 });

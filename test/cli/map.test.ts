@@ -3,12 +3,10 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
-import { fieldsByColumn } from "../../src/ingest/proposal/match-columns.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { sampled } from "../support/extent.ts";
-import { realCsvPath, skipWithoutRealCsv, vinOf } from "../support/lakes/feeds.ts";
+import { vinOf } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -495,20 +493,4 @@ describe("a file that cannot be mapped is refused in one line", () => {
       assert.match(err, says);
     }
   });
-});
-
-/** Fields of a reviewed mapping of the real file that the proposal lacks or fills from other columns. */
-test("the mapping of a real file needs three corrections", { skip: skipWithoutRealCsv }, async () => {
-  const { code, out } = await map(realCsvPath, "--output", pathOf("real.json"));
-  assert.equal(code, 0);
-  assert.match(out, /^2499 rows = 2498 usable \+ 1 refused; dealers: 44$/m);
-  const reviewed = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const mapping = await readMapping(pathOf("real.json"));
-  const columns = "price,brand,model,year,title_status,mileage,color,vin,lot,state,country,condition".split(",");
-  const [expected, found] = [reviewed, mapping].map((one) => fieldsByColumn(one, columns));
-  const differing = columns.filter((column) => String(expected?.get(column)) !== String(found?.get(column)));
-  const constants = Object.keys(reviewed.fields).filter(
-    (field) => reviewed.fields[field]?.from[0]?.constant !== undefined,
-  );
-  assert.deepEqual([...differing, ...constants], ["title_status", "inventory_type", "availability_status"]);
 });

@@ -145,7 +145,7 @@ const search: readonly Case[] = [
         `${parameter}=NV,${state}`,
         parameter,
         `"${state}"`,
-        `the two-letter code of a state, such as CA.${state === "California" ? " Did you mean CA?" : ""}`,
+        `the two-letter code of a state, such as CA.${/^CAL/i.test(state) ? " Did you mean CA?" : ""}`,
       ),
     ),
   ),

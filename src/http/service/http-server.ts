@@ -119,7 +119,7 @@ function endResponseTime(response: ServerResponse): void {
 }
 
 /** Sockets that listen on the port of the service. */
-const listenersMax = 8;
+const listenerCount = 8;
 
 /** Several sockets listen on one port where the system divides connections among them, from Node.js 22.12 on. */
 const shared = { reusePort: process.platform === "linux" };
@@ -151,7 +151,7 @@ export async function listenWidely(server: Server, host: string, port: number): 
   await listen(server, { host, port, ...shared });
   const where = { host, port: portOf(server), ...shared };
   const options = { allowHalfOpen: !(server instanceof TlsServer), noDelay: true };
-  const others = Array.from({ length: listenersMax - 1 }, () =>
+  const others = Array.from({ length: listenerCount - 1 }, () =>
     createPlainServer(options, (socket) => server.emit("connection", socket)),
   );
   const opened = await Promise.allSettled(others.map((other) => listen(other, where)));
