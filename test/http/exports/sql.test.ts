@@ -8,7 +8,7 @@ import { prices } from "../../../src/accounts/policy/prices.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { carquet, eventually } from "../../support/command-line.ts";
-import { extentOf, sampled, skipInShortRun } from "../../support/extent.ts";
+import { sampled, skipInShortRun } from "../../support/extent.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
 import { type Answer, assertMatchesDocument, sampleService, startService } from "../../support/http/service.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
