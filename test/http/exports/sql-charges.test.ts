@@ -93,11 +93,11 @@ for (const [index, [what, sql]] of Object.entries(greedy).entries())
 
 test("a statement costs its processor time, however long its process waits", async () => {
   const as = await newCustomer();
-  const running = run("SELECT count(*) AS n FROM range(200000000) AS a WHERE hash(range) = 7", { as });
+  const running = run("SELECT count(*) AS n FROM range(400000000) AS a WHERE hash(range) = 7", { as });
   const waitUntil = performance.now() + 3000;
   let stopped: readonly number[] = [];
   while (stopped.length === 0 && performance.now() < waitUntil) stopped = await children();
-  await wait(700);
+  await wait(500);
   for (const pid of stopped) process.kill(pid, "SIGSTOP");
   await wait(4000);
   for (const pid of stopped) process.kill(pid, "SIGCONT");
