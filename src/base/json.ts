@@ -25,10 +25,14 @@ export function parsedJson(text: string): unknown {
 /** Returns a name that an object in a valid JSON text has twice, of which parsers take either value; undefined if there is none. */
 export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = [];
-  for (const [token, name] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+  for (const [token, written] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (token === "{") open.push(new Set());
     if (token === "}") open.pop();
-    if (name !== undefined && open.at(-1)?.size === open.at(-1)?.add(JSON.parse(name)).size) return JSON.parse(name);
+    if (written === undefined) continue;
+    const names = open.at(-1);
+    const name: string = JSON.parse(written);
+    if (names?.has(name)) return name;
+    names?.add(name);
   }
   return undefined;
 }

@@ -9,10 +9,11 @@ import { messageOf } from "./user-error.ts";
 /** The most characters that are kept of the errors of a process, up to the end of a chunk. */
 const errorCharactersMax = 65_536;
 
-parentPort?.on("message", async ({ args, environment, events }: ProgramRequest) => {
+parentPort?.on("message", async (request: ProgramRequest) => {
+  const { events } = request;
   const send = (event: ProgramEvent): void => events.postMessage(event);
   try {
-    send(await run({ args, environment, events }, send));
+    send(await run(request, send));
   } catch (thrown) {
     send({ fault: messageOf(thrown) });
   } finally {

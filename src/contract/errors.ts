@@ -60,6 +60,8 @@ export class Refusal extends Error {
     message: string,
     /** The `Retry-After` header and `retryAfter` in the body, for temporary errors. */
     readonly retryAfterSeconds?: number,
+    /** The parameters that its message names; empty if it names none. */
+    readonly parameters = "",
   ) {
     super(message);
   }
@@ -72,12 +74,9 @@ export function refuse<Code extends ErrorCode>(
 ): Refusal {
   const values: Readonly<Record<string, string | number>> = details;
   const [, , , message, fixedSeconds]: ErrorRow = errors[code];
-  const { retryAfter = fixedSeconds } = values;
-  return new Refusal(
-    code,
-    message.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])),
-    typeof retryAfter === "number" ? retryAfter : undefined,
-  );
+  const { retryAfter = fixedSeconds, parameter = "", parameters = parameter } = values;
+  const text = message.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  return new Refusal(code, text, typeof retryAfter === "number" ? retryAfter : undefined, String(parameters));
 }
 
 /** Returns the response body, schemas `ErrorValidation` to `ErrorDeadlineExceeded`. */

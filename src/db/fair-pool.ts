@@ -25,12 +25,8 @@ export interface FairPoolOptions<Slot> {
 export interface WorkCounts {
   readonly waiting: number;
   readonly running: number;
-}
-
-/** Work in progress: the account that it counts for, empty for the service, and how long it has run. */
-export interface RunningWork {
-  readonly account: string;
-  readonly ms: number;
+  /** How long the longest of those that run has; undefined if none does. */
+  readonly longestMs: number | undefined;
 }
 
 interface Waiting<Slot> {
@@ -42,7 +38,7 @@ interface Waiting<Slot> {
 export class FairPool<Slot> {
   private readonly waiting = new Set<Waiting<Slot>>();
   private readonly shares = new FairShares();
-  private readonly running = new Set<{ readonly account: string; readonly startedAtMs: number }>();
+  private readonly running = new Set<{ readonly startedAtMs: number }>();
   private isClosed = false;
 
   constructor(
@@ -51,13 +47,9 @@ export class FairPool<Slot> {
   ) {}
 
   get counts(): WorkCounts {
-    return { waiting: this.waiting.size, running: this.running.size };
-  }
-
-  /** The work in progress, the longest first. */
-  get runningWork(): readonly RunningWork[] {
-    const nowMs = performance.now();
-    return [...this.running].map(({ account, startedAtMs }) => ({ account, ms: nowMs - startedAtMs }));
+    const [longest] = this.running;
+    const longestMs = longest && performance.now() - longest.startedAtMs;
+    return { waiting: this.waiting.size, running: this.running.size, longestMs };
   }
 
   /** Retires the slots; those in use when their work has ended. */
@@ -104,7 +96,7 @@ export class FairPool<Slot> {
     const endShare = this.shares.start(account, startedAtMs);
     const { signal, time } = job;
     time.start(startedAtMs);
-    const turn = { account, startedAtMs };
+    const turn = { startedAtMs };
     this.running.add(turn);
     try {
       const working = work(slot);

@@ -4,7 +4,7 @@ import type { Row } from "../base/json.ts";
 import { turnSoon } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
-import { FairPool, type RunningWork, type WorkCounts } from "./fair-pool.ts";
+import { FairPool, type WorkCounts } from "./fair-pool.ts";
 import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
 
@@ -58,11 +58,6 @@ export class SessionPool {
 
   get statements(): WorkCounts {
     return this.pool.counts;
-  }
-
-  /** The statements that run, the longest first. */
-  get runningStatements(): readonly RunningWork[] {
-    return this.pool.runningWork;
   }
 
   /** Closes the sessions; those in use when their statement has ended. */

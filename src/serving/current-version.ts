@@ -8,7 +8,7 @@
 import { resolve } from "node:path";
 import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
+import type { WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { rebuildInThread } from "./files/rebuild-in-thread.ts";
 import { damagedData, VerifiedFiles } from "./files/verified-files.ts";
@@ -111,11 +111,7 @@ export class CurrentVersion {
 
   /** The numbers of statements of the version in service that wait and run. */
   get statements(): WorkCounts {
-    return this.lease?.version.statements ?? { waiting: 0, running: 0 };
-  }
-
-  get runningStatements(): readonly RunningWork[] {
-    return this.lease?.version.runningStatements ?? [];
+    return this.lease?.version.statements ?? { waiting: 0, running: 0, longestMs: undefined };
   }
 
   /** The memory of the columns of search indexes, in bytes. */

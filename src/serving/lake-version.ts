@@ -11,7 +11,7 @@ import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
-import type { RunningWork, WorkCounts } from "../db/fair-pool.ts";
+import type { WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
 import { type Engine, type PoolOptions, SessionPool } from "../db/session-pool.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
@@ -168,10 +168,6 @@ export class LakeVersion {
   /** The numbers of statements that wait and run. */
   get statements(): WorkCounts {
     return this.resources.pool.statements;
-  }
-
-  get runningStatements(): readonly RunningWork[] {
-    return this.resources.pool.runningStatements;
   }
 
   /** Runs a query on the in-memory tables `builds`, `dealers`, `tokens` and `options`. */

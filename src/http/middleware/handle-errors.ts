@@ -50,8 +50,8 @@ export function loggedRefusalOf(thrown: unknown, { requestId, log }: Pick<Reques
 
 /** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
 export function refusalOf(thrown: unknown, request: string): Refusal {
-  const { code, message, retryAfterSeconds } = thrown instanceof Refusal ? thrown : refusalOfFault(thrown, request);
-  return new Refusal(code, redactKeys(message), retryAfterSeconds);
+  const refusal = thrown instanceof Refusal ? thrown : refusalOfFault(thrown, request);
+  return new Refusal(refusal.code, redactKeys(refusal.message), refusal.retryAfterSeconds, refusal.parameters);
 }
 
 function refusalOfFault(thrown: unknown, request: string): Refusal {

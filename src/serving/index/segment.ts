@@ -125,13 +125,14 @@ export class Segment {
     return found;
   }
 
+  /** Returns the arrays with a name: see `load`. */
   async arrays(name: string): Promise<Arrays> {
     return this.entry(name);
   }
 
   /** Returns the first of the arrays with a name. */
   async array(name: string): Promise<Int32Array> {
-    const [array = none] = await this.entry(name);
+    const [array = none] = await this.arrays(name);
     return array;
   }
 

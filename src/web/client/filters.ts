@@ -1,5 +1,6 @@
 /** Filters that send themselves: a change opens the next view with the focus, the scroll and the open sections of the one before. */
 
+/** Keeps, separated by spaces: the scroll, the id of the field that was changed, and those of the open sections. */
 const storageName = "carquet-filters";
 
 /** Sends the form of the filters when one of its fields changes; the fields of a page to which a reader returns are those of its view. */
@@ -16,7 +17,7 @@ export function enhanceFilters(): void {
     form.action = `/shop${location.hash}`;
     form.requestSubmit();
     const open = [...form.querySelectorAll("details[open]")].map(({ id }) => id);
-    sessionStorage.setItem(storageName, JSON.stringify({ focus: target.id, top: scrollY, open }));
+    sessionStorage.setItem(storageName, [scrollY, target.id, ...open].join(" "));
   });
   // The button and Enter lead to the cars.
   form.addEventListener("submit", ({ submitter }) => {
@@ -32,8 +33,8 @@ function restore(): void {
   const kept = sessionStorage.getItem(storageName);
   if (kept === null) return;
   sessionStorage.removeItem(storageName);
-  const { focus, top, open } = JSON.parse(kept);
+  const [top, focus = "", ...open] = kept.split(" ");
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   document.getElementById(focus)?.focus({ preventScroll: true });
-  scrollTo({ top });
+  scrollTo({ top: Number(top) });
 }

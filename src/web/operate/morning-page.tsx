@@ -132,8 +132,7 @@ export async function healthOf({
   const { dueAtMs } = freshness.report;
   return {
     ...(await diskOf(exports.lake)),
-    running: current.statements.running,
-    longestMs: current.runningStatements[0]?.ms,
+    ...current.statements,
     dueInMs: dueAtMs === null ? undefined : dueAtMs - accounts.administration.nowMs,
     hasFailed: freshness.hasFailed,
     isDegraded: readiness().report.reasons.length > 0,

@@ -2,7 +2,7 @@
 import { type BillingState, billingState, type Funds } from "../../accounts/policy/billing-state.ts";
 import { amountOf, count, money, monthName, usd } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
-import { atLeastAbout, attention, digits, fact, joined, judgement, linked, lower, type MaybeNumber } from "./words.ts";
+import { atLeastAbout, attention, digits, fact, joined, judgement, linked, type MaybeNumber } from "./words.ts";
 
 /** Searches from which their number is rounded. */
 const exactSearches = 1000;
@@ -92,10 +92,10 @@ function spentSentence({ spentMicros, capMicros, today }: AccountFunds): Sentenc
   return joined([spent, ` spent in ${monthName(today)}`, ...limit], "");
 }
 
-const enoughFor = (micros: number, searchMicros: number): string =>
-  searchesText(micros, searchMicros)
-    .replace(" more", "")
-    .replace(/^A?(?=bout|\d)/, (a) => `Enough for ${lower(a)}`);
+function enoughFor(micros: number, searchMicros: number): string {
+  const searches = searchesText(micros, searchMicros).replace(" more", "");
+  return micros < searchMicros ? searches : `Enough for ${searches.replace(/^A/, "a")}`;
+}
 
 /** Returns the verdict of a new account: its first credit, in searches. */
 const welcomeVerdict = (balanceMicros: number, searchMicros: number): Judgement =>

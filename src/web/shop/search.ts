@@ -1,6 +1,6 @@
 /** The search behind a page of the shop: its cars, the counts beside the filters, the place of its ZIP code, and what would show more cars. */
 import { ownValue } from "../../base/json.ts";
-import { errors, Refusal } from "../../contract/errors.ts";
+import { type ErrorCode, errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
@@ -40,9 +40,13 @@ export interface FoundView {
   readonly invalid?: Refusal;
 }
 
-/** The parameters that the message of a refusal is about. */
-const refusedParameters =
-  /^Invalid value .* for (\w+): expected|^Unknown query parameter (\w+)|^([\w, ]+) cannot be combined/s;
+/** Refusals of filters, after which the rest is searched, with the parameters that their codes name. */
+const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_parameter_value: "",
+  unknown_query_parameter: "",
+  incompatible_parameters: "",
+  unknown_postal_code: "postal_code",
+};
 
 /** Searches without the filters that the API refuses: the first of them is `lost`. */
 export async function findValid(
@@ -50,8 +54,9 @@ export async function findValid(
   view: ViewParameters,
 ): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost?: LostFilter }> {
   const found = await findView(context, view);
-  const message = found.invalid?.message ?? "";
-  const words = new Set(refusedParameters.exec(message)?.slice(1).join(" ").split(/\W+/));
+  const { code, message = "", parameters = "" } = found.invalid ?? {};
+  const named = code && ofFilters[code];
+  const words = new Set(named === undefined ? [] : `${named} ${parameters}`.split(/\W+/));
   const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
   if (names.length === 0) return { view, found };
   const isPlaceless = names.includes("postal_code") && view.sort === "distance";
