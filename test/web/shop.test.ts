@@ -159,6 +159,7 @@ test("a refused filter is said in plain words, and the rest of the search is sho
     "max_price=20000,00": /to 20000,00” cannot be searched\..*Expected a number, such as 25,000\./,
     "min_year=soon&max_mileage=far": /from soon” cannot be searched\..*Expected a number, such as 2022\./,
     "max_mileage=make": /to make mi” cannot be searched\./,
+    "nope=1": /There is no filter called “nope”\..*Unknown query parameter nope/,
     "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
     "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
   };
