@@ -176,7 +176,7 @@ function greatClause(found: FoundCars): Sentence | undefined {
   const [first, ...others] = greatCities;
   const isOne = typeof first === "string" && others.length + 1 === great && others.every((city) => city === first);
   const where = !isOne ? "" : great === 1 ? `, in ${first}` : `, ${great === 2 ? "both" : "all"} in ${first}`;
-  if (search !== undefined && isFew) {
+  if (search !== undefined && (isFew || great === cars)) {
     const who = cars === 1 ? "It" : great === cars ? "All" : capital(inWords(great) ?? "");
     const prices = neutral(agreeing(great, "great price", "great prices"), hrefs?.great);
     return clause`${who} ${agreeing(great, "is a", "are")} ${prices}${where}.`;
