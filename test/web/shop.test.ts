@@ -151,6 +151,12 @@ test("an unknown ZIP code is said with an example, and every other filter stays"
   assert.match(await text("/shop?make=toyotta"), /No car has ever had the make “toyotta”\. Did you mean Toyota\s?\?/);
 });
 
+test("several judgements of prices are one filter in words", async () => {
+  const words = plain(await (await get("/shop?make=Ford&value_rating=great,good")).text());
+  assert.match(words, /Great price or good price/, "its chip");
+  assert.match(words, /, great price or good price\./, "the context of the verdict");
+});
+
 test("a refused filter is said in plain words, and the rest of the search is shown", async () => {
   const { data } = await client.getBody("searchListings", "/v1/listings?make=Ford&sort=value&limit=24");
   const cases = {

@@ -121,7 +121,7 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
   const [, excluded, category = name] = /^(exclude_)?(.*)$/.exec(name) ?? [];
   const values = listOf(view, name).map((one) => valueName(category, one, facets));
   if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
-  const words = values.join(", ");
+  const words = name === "value_rating" ? capital(values.map(lower).join(" or ")) : values.join(", ");
   const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
   return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }
