@@ -26,9 +26,9 @@ const number = { type: "INTEGER", feed: "field", search: "number" } as const;
 
 /** Attributes of a build. Vehicles that agree in all of them share a row. */
 const builds = {
-  year: { ...small, isSortKey: true, title: "Year", shown: { facet: 9, agents: 4 } },
+  year: { ...small, isSortKey: true, title: "Year", shown: { facet: 10, agents: 4 } },
   make: { ...spelled, search: "name", isSortKey: true, title: "Make", shown: { facet: 7, agents: 1 } },
-  model: { ...spelled, search: "name", isSortKey: true, title: "Model", shown: { facet: 8, agents: 2 } },
+  model: { ...spelled, search: "name", isSortKey: true, title: "Model", shown: { facet: 9, agents: 2 } },
   model_code: { ...spelled },
   trim: { ...spelled, title: "Trim", shown: { facet: 12, agents: 3 } },
   version: { ...spelled, title: "Version" },
@@ -82,7 +82,7 @@ const listings = {
     range: "mileage",
     sort: "miles",
     title: "Miles",
-    shown: { facet: 10, agents: 17 },
+    shown: { facet: 8, agents: 17 },
   },
   base_msrp: { type: "INTEGER", feed: "field", title: "Base MSRP", unit: "dollars" },
   msrp: { ...number, feed: "rule", range: "msrp", sort: "msrp", title: "MSRP", unit: "dollars" },

@@ -257,3 +257,8 @@ test("the page is accessible and fits a phone, with photos and without scripts",
     [],
   );
 });
+test("roof rails are drawn on a car that has them", async () => {
+  const [railed] = await search("features=roof_rack&body_type=SUV&limit=1");
+  const page = await documentOf(`/listings/${railed?.id}`);
+  assert.match(page.querySelector("svg.car")?.getAttribute("class") ?? "", /^car(?!.* no-rails)/);
+});

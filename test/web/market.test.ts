@@ -104,6 +104,9 @@ test("words that are no filter are said with an example, and what no API has is 
   const html = await htmlOf(`/market?${new URLSearchParams({ show: `used ${hostile}`, against: "qwertyuiop" })}`);
   assert.doesNotMatch(html, /<script>alert/);
   assert.match(html, /Not understood: “[^<]*An example that works: used Toyota RAV4 in WA/);
+  const alone = await htmlOf("/market?against=qwertyuiop");
+  assert.match(plain(alone), /Market · used and certified · United States Used car prices/, "nothing is compared");
+  assert.match(alone, /Not understood: “qwertyuiop”/);
   assert.match(await htmlOf(`/market?${filtersOf(one)}&value_rating=great`), /no filter by value rating/);
   assert.match(await htmlOf("/market?postal_code=00000"), /Missing: prices of cars[^<]*00000/);
 });

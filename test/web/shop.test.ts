@@ -151,6 +151,12 @@ test("an unknown ZIP code is said with an example, and every other filter stays"
   assert.match(await text("/shop?make=toyotta"), /No car has ever had the make “toyotta”\. Did you mean Toyota\s?\?/);
 });
 
+test("several judgements of prices are one filter in words", async () => {
+  const words = plain(await (await get("/shop?make=Ford&value_rating=great,good")).text());
+  assert.match(words, /Great price or good price/, "its chip");
+  assert.match(words, /, great price or good price\./, "the context of the verdict");
+});
+
 test("a refused filter is said in plain words, and the rest of the search is shown", async () => {
   const { data } = await client.getBody("searchListings", "/v1/listings?make=Ford&sort=value&limit=24");
   const cases = {
@@ -159,6 +165,7 @@ test("a refused filter is said in plain words, and the rest of the search is sho
     "max_price=20000,00": /to 20000,00” cannot be searched\..*Expected a number, such as 25,000\./,
     "min_year=soon&max_mileage=far": /from soon” cannot be searched\..*Expected a number, such as 2022\./,
     "max_mileage=make": /to make mi” cannot be searched\./,
+    "nope=1": /There is no filter called “nope”\..*Unknown query parameter nope/,
     "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
     "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
   };

@@ -4,7 +4,6 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
-import { Sheet } from "../components/sheet.tsx";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { startBrowserSession, type Visitor } from "../shell/visitor.ts";
 import { NewPasswordFields } from "./sign-in/sign-in-pages.tsx";
@@ -19,17 +18,13 @@ export const PasswordSheet = ({ visitor, isFirst }: PasswordProps): JSX.Element 
   const { accountId, email } = visitor.identity.cached.account;
   const title = isFirst ? "Set a password" : "Change the password";
   return (
-    <Sheet
-      id="password"
-      title={title}
-      of={
-        <>
+    <details class="how">
+      <summary>{title}</summary>
+      <Form visitor={visitor} action="/account/password" class="form" id="password">
+        <p class="of">
           You sign in with {email} or <code>{accountId}</code>. The address works only if no other account has it. A new
           password ends the sessions of all other browsers, and invitations that have not been used.
-        </>
-      }
-    >
-      <Form visitor={visitor} action="/account/password" class="form">
+        </p>
         {isFirst ? null : (
           <Field label="Current password" type="password" name="current" autocomplete="current-password" required />
         )}
@@ -38,7 +33,7 @@ export const PasswordSheet = ({ visitor, isFirst }: PasswordProps): JSX.Element 
           <Button>{title}</Button>
         </span>
       </Form>
-    </Sheet>
+    </details>
   );
 };
 

@@ -44,10 +44,7 @@ export function operationPage(props: OperationPageProps): PageContent {
     columns: 2,
     children: (
       <>
-        <div class="stack">
-          <ParameterForm docs={docs} request={request} visitor={visitor} />
-          <OperationReference docs={docs} />
-        </div>
+        <ParameterForm docs={docs} request={request} visitor={visitor} />
         <div class="stack stick" id="code">
           <SampleBox
             sampled={{ docs, request, origin, key }}
@@ -58,6 +55,9 @@ export function operationPage(props: OperationPageProps): PageContent {
             <AnswerBox docs={docs} answer={answer} />
           </div>
           <KeyNote {...props} />
+        </div>
+        <div class="stack reference">
+          <OperationReference docs={docs} />
         </div>
       </>
     ),

@@ -57,15 +57,17 @@ export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): J
       </div>
       <div class="params">{first.map(field)}</div>
       {body === undefined ? null : <BodyFields docs={docs} request={request} />}
-      <p class="line sends">
-        <SendButton docs={docs} request={request} visitor={visitor} />
-      </p>
-      {others.length === 0 ? null : (
-        <details class="more">
-          <summary>{others.length} more parameters</summary>
-          <div class="params">{others.map(field)}</div>
-        </details>
-      )}
+      <div class="line unfolds">
+        <span class="line sends">
+          <SendButton docs={docs} request={request} visitor={visitor} />
+        </span>
+        {others.length === 0 ? null : (
+          <details class="more">
+            <summary>{others.length} more parameters</summary>
+            <div class="params">{others.map(field)}</div>
+          </details>
+        )}
+      </div>
     </form>
   );
 };
@@ -159,10 +161,11 @@ interface DescriptionProps {
   readonly values: readonly unknown[];
 }
 
-/** A description: its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+/** A description: without what all filters do; its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
 const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
-  const first = text.length <= shortTextMax ? text : (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text);
-  const rest = text.slice(first.length).trim();
+  const plain = text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase());
+  const first = plain.length <= shortTextMax ? plain : (/^.*?[.](?=\s|$)/s.exec(plain)?.[0] ?? plain);
+  const rest = plain.slice(first.length).trim();
   const hasMany = values.length > listedValuesMax;
   const list =
     values.length === 0 ? null : (
@@ -173,7 +176,7 @@ const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
       </p>
     );
   return (
-    <>
+    <div>
       <Prose text={first} />
       {hasMany ? null : list}
       {rest === "" && !hasMany ? null : (
@@ -183,7 +186,7 @@ const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
           {hasMany ? list : null}
         </details>
       )}
-    </>
+    </div>
   );
 };
 

@@ -100,10 +100,16 @@ async function sheetsOf({ requests, query }: PageVisit, car: ShownCar, hasPhoto:
   const dealer = <DealerSheet key="dealer" car={car} />;
   if (!isCompared)
     return (
-      <>
-        <Wide sheets={[facts, ...price, dealer]} />
-        {features}
-      </>
+      <Wide
+        sheets={[
+          <div key="facts" class="stack">
+            {facts}
+            {features}
+          </div>,
+          ...price,
+          dealer,
+        ]}
+      />
     );
   const load = (radius: number) => requests.loadPart("similar cars", () => loadSimilar(requests, listing.id, radius));
   const similar = await similarWithin(valued, query, load);

@@ -71,7 +71,7 @@ const premiumMakes: ReadonlySet<string> = new Set(
 const sportTrims =
   /\b(sport|gt|gt-line|st-line|n line|n-line|r-line|trd|rs|ss|srt|r\/t|type s|a-spec|m sport|amg|nismo|black|blackout|night|performance|midnight|scat|rubicon|turbo|carbon)\b/i;
 
-const roofRails = /\broof (rack|rail)/i;
+const roofRails = /\broof[ _](rack|rail)/i;
 
 /** Returns what the drawing of a car shows. */
 export function lookOf(car: DrawnCar): CarLook {

@@ -23,6 +23,7 @@ import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
   carsPath,
+  isReadable,
   type MarketDays,
   type MarketSearch,
   marketPath,
@@ -57,7 +58,7 @@ export const marketPage =
     return {
       title: searchTitle(searches),
       door: "market",
-      top: <Verdict kicker={kickerOf(searches, days)} judgement={judgementOf(shown)} />,
+      top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>
           <Boxes searches={searches} query={query} />
@@ -84,8 +85,9 @@ async function loadMarket(
   days: MarketDays,
 ): Promise<ShownMarket> {
   const period = trendPeriod(query, days);
-  const readable = searches.filter((search) => search.error === undefined || Object.keys(search.filters).length > 0);
-  const loaded = await Promise.all(readable.map((search) => loadTrend(requests, search, period, days)));
+  const loaded = await Promise.all(
+    searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days)),
+  );
   const trends = loaded.filter((trend) => trend !== undefined);
   return {
     trends,

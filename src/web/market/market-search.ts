@@ -48,8 +48,9 @@ export async function readSearches(
   const own = await searchOf(requests, shown, given, days);
   if (compared === "") return [own];
   const other = await searchOf(requests, compared, {}, days, own.filters.inventory_type);
+  if (!isReadable(other)) return [own, other];
   const names = Object.keys({ ...own.filters, ...other.filters });
-  if (names.every((name) => own.filters[name] === other.filters[name]) && other.error === undefined)
+  if (names.every((name) => own.filters[name] === other.filters[name]))
     return [{ ...own, error: own.error ?? "Both boxes have the same search. An example that works: Honda CR-V." }];
   return distinguished(own, other);
 }
@@ -84,10 +85,15 @@ async function searchOf(
   const read = await interpreted(requests, words.slice(0, wordsMax));
   const condition = inherited === undefined ? {} : { inventory_type: inherited };
   const own = { ...read.filters, ...apiFilters(given, days.last) };
-  const filters = { ...condition, ...own };
+  const isLost = read.error !== undefined && Object.keys(own).length === 0;
+  const filters = isLost ? {} : { ...condition, ...own };
   const name = nameOf(filters);
   return { words, given, filters, name, plural: pluralOf(name), condition: conditionOf(filters), error: read.error };
 }
+
+/** Whether a search has a filter, or was asked without one: else there is nothing to show of it. */
+export const isReadable = ({ error, filters }: MarketSearch): boolean =>
+  error === undefined || Object.keys(filters).length > 0;
 
 /** Interprets words without those for prices, which every market has. */
 async function interpreted(

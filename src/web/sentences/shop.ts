@@ -176,7 +176,7 @@ function greatClause(found: FoundCars): Sentence | undefined {
   const [first, ...others] = greatCities;
   const isOne = typeof first === "string" && others.length + 1 === great && others.every((city) => city === first);
   const where = !isOne ? "" : great === 1 ? `, in ${first}` : `, ${great === 2 ? "both" : "all"} in ${first}`;
-  if (search !== undefined && isFew) {
+  if (search !== undefined && (isFew || great === cars)) {
     const who = cars === 1 ? "It" : great === cars ? "All" : capital(inWords(great) ?? "");
     const prices = neutral(agreeing(great, "great price", "great prices"), hrefs?.great);
     return clause`${who} ${agreeing(great, "is a", "are")} ${prices}${where}.`;
@@ -267,6 +267,12 @@ export const unknownPlace = (field: string, value: string): Judgement =>
 export const refusedFilter = (text: string): Judgement =>
   judgement(clause`${attention(`“${shortened(text)}”`)} cannot be searched.` ?? [], [
     "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
+  ]);
+
+/** Returns the verdict of a search with a parameter that is no filter. */
+export const unknownFilter = (name: string): Judgement =>
+  judgement(clause`There is no filter called ${attention(`“${shortened(name)}”`)}.` ?? [], [
+    "Everything else of your search was understood and is kept.",
   ]);
 
 export interface MarketToday {

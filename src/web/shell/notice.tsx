@@ -62,7 +62,7 @@ export const notice = ({
           {ways.map(([path, text], index) =>
             isQuiet ? (
               <span key={path}>
-                {index === 0 ? null : " · "}
+                {index === 0 ? null : "· "}
                 <a href={path}>{text}</a>
               </span>
             ) : (

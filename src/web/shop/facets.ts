@@ -27,7 +27,7 @@ const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
 };
 
 /** How many facets at the top of the form are open. */
-const openFacets = 11;
+const openFacets = 8;
 
 const attributeFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
 

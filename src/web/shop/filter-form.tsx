@@ -48,8 +48,10 @@ interface FilterFormProps {
 
 export const FilterForm = (props: FilterFormProps): JSX.Element => {
   const { view } = props;
-  const isShown = ({ isOpen, parameters }: FacetDefinition): boolean =>
-    isOpen || parameters.some((name) => name !== undefined && view[name] !== undefined);
+  const isShown = ({ name, isOpen, parameters }: FacetDefinition): boolean =>
+    isOpen ||
+    parameters.some((parameter) => parameter !== undefined && view[parameter] !== undefined) ||
+    (name === "model" && view.make !== undefined);
   const fieldsOf = (definitions: readonly FacetDefinition[]): readonly JSX.Element[] =>
     definitions.map((definition) => <FacetField key={definition.name} definition={definition} {...props} />);
   const [first, ...open] = fieldsOf(facetDefinitions.filter(isShown));
@@ -188,7 +190,7 @@ const radii = ["10", "25", "50", "100", "150", "250", "500"];
 export const radiusOptions = ({ radius }: ViewParameters): readonly (readonly [value: string, text: string])[] => [
   ["", "any"],
   ...[...new Set([...radii, ...(radius === undefined ? [] : [radius])])].map(
-    (miles) => [miles, `${miles} mi`] as const,
+    (miles) => [miles, `${miles} miles`] as const,
   ),
 ];
 

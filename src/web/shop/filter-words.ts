@@ -1,5 +1,6 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
@@ -17,6 +18,7 @@ interface ChosenFilter {
 /** A filter that the API refuses, by its parameters, and why. */
 export interface LostFilter {
   readonly names: readonly string[];
+  readonly code: ErrorCode;
   readonly message: string;
 }
 
@@ -107,7 +109,7 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
   const fixed: Readonly<Record<string, string>> = {
-    inventory_status: view.sold_within_days === undefined ? "Sold" : `Sold in ${view.sold_within_days} days`,
+    inventory_status: view.sold_within_days === undefined ? capital(value) : `Sold in ${view.sold_within_days} days`,
     sold_within_days: `Sold in ${value} days`,
     listed_after: `Listed after ${dayText(value)}`,
     price_changed_after: `Price changed after ${dayText(value)}`,
@@ -119,7 +121,7 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
   const [, excluded, category = name] = /^(exclude_)?(.*)$/.exec(name) ?? [];
   const values = listOf(view, name).map((one) => valueName(category, one, facets));
   if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
-  const words = values.join(", ");
+  const words = name === "value_rating" ? capital(values.map(lower).join(" or ")) : values.join(", ");
   const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
   return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }

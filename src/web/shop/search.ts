@@ -58,10 +58,10 @@ export async function findValid(
   const named = code && ofFilters[code];
   const words = new Set(named === undefined ? [] : `${named} ${parameters}`.split(/\W+/));
   const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
-  if (names.length === 0) return { view, found };
+  if (code === undefined || names.length === 0) return { view, found };
   const isPlaceless = names.includes("postal_code") && view.sort === "distance";
   const rest = await findValid(context, withoutFilters(view, isPlaceless ? [...names, "sort"] : names));
-  return { ...rest, lost: { names, message } };
+  return { ...rest, lost: { names, code, message } };
 }
 
 /** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */

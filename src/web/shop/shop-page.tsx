@@ -5,7 +5,7 @@ import { queryString } from "../../operations/caller.ts";
 import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
-import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownFilter, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { MissingParts } from "../shell/notes.tsx";
@@ -116,7 +116,9 @@ function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
   if (lost !== undefined) {
     const [name = ""] = lost.names;
     const chosen = chosenFilters(given, found).find(({ names }) => names.includes(name));
-    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
+    return lost.code === "unknown_query_parameter"
+      ? unknownFilter(name)
+      : refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
   }
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
@@ -284,6 +286,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
   const chosen = chosenFilters(view, found);
   const isFiltered = chosen.length > 0;
   const isTable = view.view === "table";
+  const isEmpty = found.answer?.pagination.total === 0;
   const chips: readonly Chip[] = isFiltered
     ? chosen.map(({ names, text }) => ({ path: viewPath(withoutFilters(view, names)), text, state: "on" }))
     : firstFilters.map(([text, changes]) => ({ path: viewPath(withParameters(view, changes)), text }));
@@ -292,7 +295,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
       label="Filters of this search"
       chips={isFiltered ? chips : [{ path: "#near", text: "Near a ZIP code" }, ...chips]}
       start={
-        <a class={found.answer?.pagination.total === 0 ? "chip main" : "chip main only-phone"} href="#filters">
+        <a class={isEmpty ? "chip main" : "chip main only-phone"} href="#filters">
           <Icon name="filter" /> {isFiltered ? `Filters · ${chosen.length}` : "Filters"}
         </a>
       }
@@ -303,23 +306,25 @@ const ShopChips = (page: ShownShop): JSX.Element => {
               Clear
             </a>
           ) : null}
-          <span class="ends">
-            {isFiltered && isJudged(view) ? (
-              <a class="chip" href={savePath(page)}>
-                Tell me of new ones
-              </a>
-            ) : null}
-            <Segments
-              label="View"
-              look="no-phone"
-              segments={[
-                { path: viewPath(withParameters(view, { view: undefined })), text: "Cars", isCurrent: !isTable },
-                { path: viewPath(withParameters(view, { view: "table" })), text: "Table", isCurrent: isTable },
-                { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
-              ]}
-            />
-            <OrderField view={view} />
-          </span>
+          {isEmpty ? null : (
+            <span class="ends">
+              {isFiltered && isJudged(view) ? (
+                <a class="chip" href={savePath(page)}>
+                  Tell me of new ones
+                </a>
+              ) : null}
+              <Segments
+                label="View"
+                look="no-phone"
+                segments={[
+                  { path: viewPath(withParameters(view, { view: undefined })), text: "Cars", isCurrent: !isTable },
+                  { path: viewPath(withParameters(view, { view: "table" })), text: "Table", isCurrent: isTable },
+                  { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
+                ]}
+              />
+              <OrderField view={view} />
+            </span>
+          )}
         </>
       }
     />

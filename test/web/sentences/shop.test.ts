@@ -61,6 +61,11 @@ test("a search begins with how many cars match, and which of them are great pric
       "1 has a branded title: it carries a red badge and no rating.",
     ],
     [
+      { cars: 766, great: 766, search, isBestFirst: true },
+      "766 cars match. All are [neutral:great prices].",
+      `${search}.`,
+    ],
+    [
       {
         cars: 7,
         great: 2,
