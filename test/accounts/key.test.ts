@@ -12,8 +12,9 @@ import {
   redactKeys,
 } from "../../src/accounts/keys/api-key.ts";
 import { KeyCache } from "../../src/accounts/keys/key-cache.ts";
-import { createKey, findActiveKey, listKeys, revokeKey, scopes } from "../../src/accounts/keys/keys.ts";
+import { accountKeysMax, createKey, findActiveKey, listKeys, revokeKey, scopes, webKeyOf } from "../../src/accounts/keys/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { UserError } from "../../src/base/user-error.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
@@ -197,4 +198,26 @@ test("the holds of a running request and the keys in use outlast any number of o
   }
   assert.equal(cache.has(keyId), false);
   assert.equal((await cache.load(keyId))?.cached.heldMicros, 2_000);
+});
+
+test("an account has at most 100 keys, those revoked in the last day included, beside that of its pages", async () => {
+  const location = await temporaryAccountsFile(fileScope);
+  const { accountId, keyId } = await createCustomer(location);
+  const dayMs = 86_400_000;
+  await inAccountsFile(location, async (database) => {
+    const create = (atMs: number) => createKey(database, { accountId, scopes, atMs });
+    for (let count = 1; count < accountKeysMax; count += 1) await create(count);
+    await webKeyOf(database, accountId, 0);
+    await assert.rejects(create(200), { message: /^Too many keys: expected at most 100 of an account/ });
+    await revokeKey(database, keyId, 300);
+    await assert.rejects(create(300 + dayMs - 1), UserError);
+    await create(300 + dayMs);
+    for (const { keyId: listed } of await listKeys(database, accountId)) await revokeKey(database, listed, 400 + dayMs);
+    for (let count = 0; count < accountKeysMax; count += 1) await create(3 * dayMs + count);
+    const listed = await listKeys(database, accountId);
+    const active = listed.filter(({ revokedAtMs }) => revokedAtMs === null);
+    assert.deepEqual([listed.length, active.length, listed[0]?.createdAtMs], [200, 100, 2], "the newest of 202");
+    await assert.rejects(revokeKey(database, keyId, 1, "acct_none"), UserError);
+    assert.notEqual(await webKeyOf(database, accountId, 4 * dayMs), undefined, "the revoked one is replaced");
+  });
 });
