@@ -315,6 +315,7 @@ test("searches that cannot be delivered are refused, and say what is expected", 
     [{ name: "a", query: "radius=50" }, /radius requires an origin/],
     [{ name: "a", query: "postal_code=00000" }, /00000/],
     [{ name: "a", webhook_url: "http://shop.example/hook" }, /webhook_url: expected an https address/],
+    [{ name: "a", webhook_url: "https://shop.example:0/hook" }, /webhook_url: expected an address whose port is not 0/],
     ...["u:p", "u", ":p"].map(
       (user) =>
         [
@@ -347,7 +348,7 @@ test("searches that cannot be delivered are refused, and say what is expected", 
 });
 
 test("a host name that leads to the service's own network is refused when a message is posted", async () => {
-  const receiver = { url: "https://shop.example/hook", secrets: ["whsec_c2VjcmV0"] };
+  const receiver = { url: "https://shop.example/hook", account: "a", secrets: ["whsec_c2VjcmV0"] };
   const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
   const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
   for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
