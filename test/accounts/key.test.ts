@@ -12,7 +12,15 @@ import {
   redactKeys,
 } from "../../src/accounts/keys/api-key.ts";
 import { KeyCache } from "../../src/accounts/keys/key-cache.ts";
-import { accountKeysMax, createKey, findActiveKey, listKeys, revokeKey, scopes, webKeyOf } from "../../src/accounts/keys/keys.ts";
+import {
+  accountKeysMax,
+  createKey,
+  findActiveKey,
+  listKeys,
+  revokeKey,
+  scopes,
+  webKeyOf,
+} from "../../src/accounts/keys/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";

@@ -7,6 +7,7 @@ import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { AccessTokens } from "../../src/accounts/oauth/access-tokens.ts";
 import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { sql } from "../../src/db/sql.ts";
+import { refreshLimits } from "../../src/http/oauth/authorization-server.ts";
 import { accessTokenSeconds, refreshTokenSeconds } from "../../src/http/oauth/provider.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -198,6 +199,17 @@ describe("tokens", () => {
     assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
     await eventually("all tokens are refused", () => isRefused(renewed.access_token), 2000);
     assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
+  });
+
+  test("the tokens of a grant are refreshed at most 30 times in an hour, which holds up no other grant", async () => {
+    const { client, id, tokens } = await connectAs("Eager");
+    let token = tokens.refresh_token;
+    for (let count = 0; count < refreshLimits.failuresMax; count += 1)
+      token = (await client.refresh(id, token)).refresh_token;
+    const { status, error } = await client.refresh(id, token);
+    assert.deepEqual([status, error], [400, "temporarily_unavailable"]);
+    const other = await connectAs("Patient");
+    assert.equal((await other.client.refresh(other.id, other.tokens.refresh_token)).status, 200);
   });
 
   test("tokens expire", async () => {
