@@ -164,6 +164,22 @@ test("a key that was unknown is looked up again half a second later", async () =
   assert.equal(cache.get("new"), undefined);
 });
 
+test("a key that is revoked while it is cached is not looked up for each request with it", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { keyId } = await createCustomer(path);
+  const found = await inAccountsFile(path, (database) => findActiveKey(database, keyId, "2026-11"));
+  const answers = [found, undefined];
+  let nowMs = 1_000_000;
+  const cache = new KeyCache(
+    async () => answers.shift(),
+    () => nowMs,
+  );
+  await cache.load(keyId);
+  nowMs += 901;
+  assert.equal(await cache.load(keyId), undefined);
+  assert.deepEqual([cache.get(keyId), cache.has(keyId)], [null, false]);
+});
+
 test("while 1024 look-ups are in progress a cached key is read again, and another one is refused", async (t) => {
   const path = await temporaryAccountsFile(t);
   const { keyId } = await createCustomer(path);
@@ -226,6 +242,7 @@ test("an account has at most 100 keys, those revoked in the last day included, b
     const active = listed.filter(({ revokedAtMs }) => revokedAtMs === null);
     assert.deepEqual([listed.length, active.length, listed[0]?.createdAtMs], [200, 100, 2], "the newest of 202");
     await assert.rejects(revokeKey(database, keyId, 1, "acct_none"), UserError);
-    assert.notEqual(await webKeyOf(database, accountId, 4 * dayMs), undefined, "the revoked one is replaced");
+    const webKey = await findActiveKey(database, await webKeyOf(database, accountId, 4 * dayMs), "2026-11");
+    assert.equal(webKey?.key.isWeb, true, "the revoked one is replaced");
   });
 });

@@ -213,7 +213,7 @@ const publishedAt = ({ current }: MessageServices, version: string): Promise<num
   current.use(({ folder }) => publishedAtMs(folder, version));
 
 /** Returns how many changes fit into a message: at least one of any. */
-function fittingChanges(changes: ChangesPage["data"]): number {
+export function fittingChanges(changes: ChangesPage["data"]): number {
   let bytes = 0;
   const tooMany = changes.findIndex((change) => {
     bytes += Buffer.byteLength(JSON.stringify(change)) + 1;

@@ -1,6 +1,7 @@
 /** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused. */
 import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../../../src/base/files.ts";
@@ -150,6 +151,21 @@ test("files that an account uses leave half of the spool to another, whose expor
   await assert.rejects(open("light", "f"), { code: "data_unavailable" });
   for (const file of used) file.release();
   await open("greedy", "c");
+});
+
+test("a file in use stays while others are removed because the spool exceeds its size", async (t) => {
+  const folder = await temporaryFolder(t);
+  const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
+  onScopeEnd(t, () => spool.close());
+  const open = (key: string) =>
+    spool.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+      await writeFile(path, Buffer.alloc(240));
+      return { rows: 1, bytes: 240 };
+    });
+  const used = await open("used");
+  for (const key of ["a", "b", "c", "d"]) (await open(key)).release();
+  assert.ok((await readdir(dirname(used.path))).length === 1);
+  assert.equal((await filesOf(folder)).length, 4);
 });
 
 test("a file is removed at its age; one in use when it is released", async (t) => {

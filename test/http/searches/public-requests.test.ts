@@ -114,6 +114,8 @@ test("a redirect is not followed, a long document is refused, and a slow one end
   assert.deepEqual(requests, ["/client.json"]);
   const long = await startServer((_, response) => response.end("x".repeat(documentBytesMax + 1)));
   await assert.rejects(fetchDocument(long), /too long/);
+  const longest = await startServer((_, response) => response.end("x".repeat(documentBytesMax)));
+  assert.equal((await (await fetchDocument(longest)).text()).length, documentBytesMax);
   const slow = await startServer((_, response) => response.writeHead(200).write("{"));
   await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);
 });

@@ -12,7 +12,7 @@ import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
-import { postMessage } from "../../../src/http/searches/deliver.ts";
+import { fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {
@@ -114,6 +114,7 @@ const clock = {
 const accounts = await temporaryAccounts(fileScope, "SQLite");
 const start = (scope: Scope): Promise<Client> => startService(scope, lake, { accounts, clock, privateWebhooks: true });
 
+type Change = AnswerOf<"listChanges">["data"][number];
 type Saved = AnswerOf<"createSearch">["data"];
 
 const customer = await createCustomer(accounts);
@@ -345,6 +346,14 @@ test("searches that cannot be delivered are refused, and say what is expected", 
   const long = await send(client, "POST", "/v1/searches", { name: "a", query: "x".repeat(9000) });
   assert.equal(long.status, 413);
   assert.equal((await send(client, "POST", "/v1/searches/00000000-0000-4000-8000-000000000000/resume")).status, 404);
+});
+
+test("a message holds changes up to 19,400 bytes, or one that is larger", () => {
+  const change = (bytes: number) => ({ vin: "x".repeat(bytes - '{"vin":""},'.length) }) as unknown as Change;
+  assert.equal(Buffer.byteLength(`${JSON.stringify(change(100))},`), 100);
+  assert.equal(fittingChanges([change(10_000), change(9_400), change(100)]), 2);
+  assert.equal(fittingChanges([change(10_000), change(9_401), change(100)]), 1);
+  assert.equal(fittingChanges([change(30_000), change(100)]), 1);
 });
 
 test("a host name that leads to the service's own network is refused when a message is posted", async () => {
