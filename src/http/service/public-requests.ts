@@ -32,7 +32,7 @@ export interface PublicRequestOptions {
 const informationalMax = 16;
 
 /**
- * Look-ups of names at once, and those that wait. Each holds a thread until a name server answers, or the system gives up, and its request waits no longer:
+ * Look-ups of names at once, and those that wait. Each holds a thread until a name server answers or the system times out, also when its request has ended:
  * they are divided by account, as writers of exports are.
  */
 const lookUpsMax = 8;
