@@ -304,6 +304,13 @@ async function assertFeed(client: Client, { search_id, changes_url }: Saved): Pr
   for (const path of [forged, "/feeds/x", `/feeds/${search_id}.`]) assert.equal((await read(path)).status, 404, path);
 }
 
+test("guesses of a feed's address are as limited as those of keys", async (t) => {
+  const { url } = await startService(t, lake, { accounts });
+  const statuses: number[] = [];
+  for (let count = 0; count < 101; count += 1) statuses.push((await fetch(`${url}/feeds/guess.${count}`)).status);
+  assert.deepEqual([new Set(statuses.slice(0, 100)), statuses.at(-1)], [new Set([404]), 429]);
+});
+
 test("searches that cannot be delivered are refused, and say what is expected", async (t) => {
   const client = await startService(t, lake, { accounts });
   const cases: readonly (readonly [body: object, message: RegExp])[] = [
