@@ -51,7 +51,7 @@ export async function watched(
     reportUse();
   } catch (thrown) {
     reportUse();
-    if (faultOf(thrown, lake) === undefined && thrown instanceof UserError)
+    if (faultOf(thrown) === undefined && thrown instanceof UserError)
       report({ invalid: reasonOf(thrown, { lake, memoryLimit }) });
     throw thrown;
   } finally {
@@ -60,8 +60,8 @@ export async function watched(
 }
 
 /** Reports damaged data to the service that has started the process, also if the views could not be created. */
-export function reportDamage(thrown: unknown, lake: string): void {
-  if (["missing", "damaged"].includes(faultOf(thrown, lake) ?? "")) report({ isDamaged: true });
+export function reportDamage(thrown: unknown): void {
+  if (["missing", "damaged"].includes(faultOf(thrown) ?? "")) report({ isDamaged: true });
 }
 
 /** Returns why a statement failed, for its client: without the folders of the machine, and cut. */
@@ -79,9 +79,8 @@ const fileError =
   /^(?:IO|Out of Memory|Invalid) Error|^Invalid Input Error: (?:No magic bytes|File )|^TProtocolException|^Cannot write .*: ENOSPC/;
 
 /** Returns the fault of the machine or the lake that made a statement fail; undefined if it failed by what it says. */
-function faultOf(thrown: unknown, lake: string): "disk full" | "io error" | "missing" | "damaged" | undefined {
-  // The engine takes a file that does not exist for a pattern, whose folders it may not list.
-  if (messageOf(thrown).startsWith(`Permission Error: Cannot access file "${resolve(lake)}/files/`)) return "missing";
+function faultOf(thrown: unknown): "disk full" | "io error" | "missing" | "damaged" | undefined {
+  if (thrown instanceof DamagedFile && messageOf(thrown).startsWith("Permission Error")) return "missing";
   const isOfFile = thrown instanceof DamagedFile || fileError.test(messageOf(thrown));
   const fault = isOfFile ? classifyFault(thrown) : "other";
   return fault === "disk full" || fault === "io error" || fault === "missing" || fault === "damaged"
@@ -89,18 +88,13 @@ function faultOf(thrown: unknown, lake: string): "disk full" | "io error" | "mis
     : undefined;
 }
 
-/** Replaces the folders of the machine in a text by words. */
+/** Replaces absolute paths in a text, whether or not they are of the machine: a statement that names some must not learn which are. */
 function hideFolders(text: string, lake: string): string {
-  const folders = [
-    [resolve(lake), "lake"],
-    [tmpdir(), "temporary"],
-    [process.cwd(), "program"],
-    [homedir(), "home"],
-  ] as const;
-  return folders
-    .filter(([folder]) => folder.length > 1)
-    .toSorted(([one], [other]) => other.length - one.length)
-    .reduce((hidden, [folder, word]) => hidden.replaceAll(folder, word).replaceAll(globOf(folder), word), text);
+  return [resolve(lake), tmpdir(), process.cwd(), homedir()]
+    .filter((folder) => folder.length > 1)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((hidden, folder) => hidden.replaceAll(folder, "/path").replaceAll(globOf(folder), "/path"), text)
+    .replaceAll(/(?<![\w:/)\]])\/[^\s"'/][^\s"']*/g, "(path)");
 }
 
 /** Returns a path as functions of the engine read it, which expand patterns. */

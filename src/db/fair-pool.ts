@@ -152,22 +152,19 @@ export class FairPool<Slot> {
     return next;
   }
 
-  /** Returns the last waiting work of the account with the most of them, among jobs that have not begun. */
+  /**
+   * Returns the last waiting work of the account with the most of them, among jobs that have not begun. Shared work counts for the account of it that has
+   * the fewest, so that none is refused for another's.
+   */
   private mostCrowding(): Waiting<Slot> | undefined {
+    const refusable = [...this.waiting].filter(({ job }) => !job.hasBegun);
     const counts = new Map<string, number>();
-    let max: number = 0;
-    let crowding: Waiting<Slot> | undefined;
-    for (const waiting of this.waiting) {
-      if (waiting.job.hasBegun) continue;
-      const [account = ""] = waiting.job.accounts;
-      const count = (counts.get(account) ?? 0) + 1;
-      counts.set(account, count);
-      if (count >= max) {
-        max = count;
-        crowding = waiting;
-      }
-    }
-    return crowding;
+    for (const { job } of refusable)
+      for (const account of job.accounts) counts.set(account, (counts.get(account) ?? 0) + 1);
+    const crowdOf = ({ job }: Waiting<Slot>): number =>
+      Math.min(...[...job.accounts].map((account) => counts.get(account) ?? 0));
+    const crowds = refusable.map(crowdOf);
+    return refusable[crowds.lastIndexOf(Math.max(...crowds))];
   }
 
   private drop(waiting: Waiting<Slot> | undefined, reason: unknown): void {

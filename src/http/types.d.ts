@@ -10,6 +10,7 @@ declare module "oidc-provider/lib/helpers/errors.js" {
   export const InvalidGrant: typeof errors.InvalidGrant;
   export const InvalidTarget: typeof errors.InvalidTarget;
   export const OIDCProviderError: typeof errors.OIDCProviderError;
+  export const TemporarilyUnavailable: typeof errors.TemporarilyUnavailable;
 }
 
 declare module "oidc-provider/lib/helpers/interaction_policy/index.js" {

@@ -107,10 +107,11 @@ export class PinnedVersions {
 
   /** Opens a version for an account; returns undefined while it has to wait. */
   private add(name: string, { accountId, onOpened }: VersionUser): OpenVersion | undefined {
-    if (openMax - this.opened.size <= this.heldBy(accountId)) {
+    if (!this.hasRoomFor(accountId)) {
       const closable = [...this.opened].find(([, one]) => this.isClosable(one, accountId));
-      if (closable === undefined) return undefined;
-      this.remove(...closable);
+      if (closable === undefined) this.giveUpShared(accountId);
+      else this.remove(...closable);
+      if (closable === undefined && !this.hasRoomFor(accountId)) return undefined;
     }
     const startedAtMs = performance.now();
     const one: OpenVersion = { opening: this.open(name), usedAtMs: new Map(), inFlight: 0 };
@@ -118,6 +119,15 @@ export class PinnedVersions {
       .catch(() => this.opened.get(name) === one && this.opened.delete(name))
       .finally(() => onOpened?.(performance.now() - startedAtMs));
     return one;
+  }
+
+  private hasRoomFor(accountId: string): boolean {
+    return openMax - this.opened.size > this.heldBy(accountId);
+  }
+
+  /** Takes from an account, in place of closing them, the versions that others use too: these stay open without it. */
+  private giveUpShared(accountId: string): void {
+    for (const { usedAtMs } of this.opened.values()) if (usedAtMs.size > 1) usedAtMs.delete(accountId);
   }
 
   private heldBy(accountId: string): number {

@@ -9,9 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
+import { generateApiKey } from "../../src/accounts/keys/api-key.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
+import { prices } from "../../src/accounts/policy/prices.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
@@ -55,6 +57,24 @@ const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
 };
+
+test("a charge counts at once for the holds of its account, before the account is read again", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { key } = await createCustomer(path, { usd: String((2 * prices.listing_search) / 1_000_000) });
+  const accounts = await openAccounts(t, path, { clock: { ...systemClock, monotonicMs: () => 1_000_000 } });
+  const identity = await accounts.identify(key, "192.0.2.1");
+  await accounts.charge(identity, accounts.hold(identity, "listing_search"), randomUUID());
+  accounts.hold(identity, "listing_search");
+  assert.throws(() => accounts.hold(identity, "listing_search"), Refusal);
+});
+
+test("100 requests with unknown keys from one client address are looked up, and no more", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const accounts = await openAccounts(t, path, { clock: { ...systemClock, monotonicMs: () => 1_000_000 } });
+  const identify = async () => accounts.identify(generateApiKey().key, "192.0.2.1");
+  for (let count = 0; count < 100; count += 1) await assert.rejects(identify(), { code: "invalid_api_key" });
+  await assert.rejects(identify(), { code: "too_many_invalid_api_keys" });
+});
 
 const balanceOf = (path: string, accountId: string): Promise<number> =>
   inAccountsFile(path, async (database) => (await getAccount(database, accountId, "2026-11")).balanceMicros);

@@ -12,8 +12,17 @@ import {
   redactKeys,
 } from "../../src/accounts/keys/api-key.ts";
 import { KeyCache } from "../../src/accounts/keys/key-cache.ts";
-import { createKey, findActiveKey, listKeys, revokeKey, scopes } from "../../src/accounts/keys/keys.ts";
+import {
+  accountKeysMax,
+  createKey,
+  findActiveKey,
+  listKeys,
+  revokeKey,
+  scopes,
+  webKeyOf,
+} from "../../src/accounts/keys/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { UserError } from "../../src/base/user-error.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
@@ -155,6 +164,22 @@ test("a key that was unknown is looked up again half a second later", async () =
   assert.equal(cache.get("new"), undefined);
 });
 
+test("a key that is revoked while it is cached is not looked up for each request with it", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { keyId } = await createCustomer(path);
+  const found = await inAccountsFile(path, (database) => findActiveKey(database, keyId, "2026-11"));
+  const answers = [found, undefined];
+  let nowMs = 1_000_000;
+  const cache = new KeyCache(
+    async () => answers.shift(),
+    () => nowMs,
+  );
+  await cache.load(keyId);
+  nowMs += 901;
+  assert.equal(await cache.load(keyId), undefined);
+  assert.deepEqual([cache.get(keyId), cache.has(keyId)], [null, false]);
+});
+
 test("while 1024 look-ups are in progress a cached key is read again, and another one is refused", async (t) => {
   const path = await temporaryAccountsFile(t);
   const { keyId } = await createCustomer(path);
@@ -197,4 +222,27 @@ test("the holds of a running request and the keys in use outlast any number of o
   }
   assert.equal(cache.has(keyId), false);
   assert.equal((await cache.load(keyId))?.cached.heldMicros, 2_000);
+});
+
+test("an account has at most 100 keys, those revoked in the last day included, beside that of its pages", async () => {
+  const location = await temporaryAccountsFile(fileScope);
+  const { accountId, keyId } = await createCustomer(location);
+  const dayMs = 86_400_000;
+  await inAccountsFile(location, async (database) => {
+    const create = (atMs: number) => createKey(database, { accountId, scopes, atMs });
+    for (let count = 1; count < accountKeysMax; count += 1) await create(count);
+    await webKeyOf(database, accountId, 0);
+    await assert.rejects(create(200), { message: /^Too many keys: expected at most 100 of an account/ });
+    await revokeKey(database, keyId, 300);
+    await assert.rejects(create(300 + dayMs - 1), UserError);
+    await create(300 + dayMs);
+    for (const { keyId: listed } of await listKeys(database, accountId)) await revokeKey(database, listed, 400 + dayMs);
+    for (let count = 0; count < accountKeysMax; count += 1) await create(3 * dayMs + count);
+    const listed = await listKeys(database, accountId);
+    const active = listed.filter(({ revokedAtMs }) => revokedAtMs === null);
+    assert.deepEqual([listed.length, active.length, listed[0]?.createdAtMs], [200, 100, 2], "the newest of 202");
+    await assert.rejects(revokeKey(database, keyId, 1, "acct_none"), UserError);
+    const webKey = await findActiveKey(database, await webKeyOf(database, accountId, 4 * dayMs), "2026-11");
+    assert.equal(webKey?.key.isWeb, true, "the revoked one is replaced");
+  });
 });

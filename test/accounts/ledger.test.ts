@@ -16,6 +16,7 @@ import { listRevenue, type RevenueRow, revenueDaysMax, sumRevenue } from "../../
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { sql } from "../../src/db/sql.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, month, msPerDay, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 
@@ -179,6 +180,19 @@ testOnBothEngines("automatic review runs once per UTC day, however often it is c
   await addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
   assert.deepEqual(await reviewAccounts(database, "2026-12-20", ignore), []);
   assert.equal((await reviewAccounts(database, "2026-12-21", ignore)).length, 1);
+});
+
+testOnBothEngines("an account whose tier is changed while it is reviewed keeps the new tier", async (t, engine) => {
+  const { database, accountId } = await createLedger(t, engine);
+  await addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
+  const changing: SqlDatabase = Object.assign(Object.create(database), {
+    transaction: async (work: (opened: SqlDatabase) => Promise<unknown>) => {
+      await changeAccount(database, accountId, { tier: 4 });
+      return database.transaction(work);
+    },
+  });
+  assert.deepEqual(await reviewAccounts(changing, "2026-12-21", ignore), []);
+  assert.equal((await getAccount(database, accountId, "2026-12")).tier, 4);
 });
 
 testOnBothEngines(

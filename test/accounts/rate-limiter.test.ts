@@ -76,6 +76,15 @@ test("a request is accepted after the reported retry time, and refused a second 
   }
 });
 
+test("of two limits with the same wait, the longer window is named", () => {
+  const clocked = new ClockedLimiter();
+  const limits: RateLimits = { per10s: 1, per60s: 2 };
+  assert.equal(clocked.rates.take("a", limits), undefined);
+  clocked.ms += 50_000;
+  assert.equal(clocked.rates.take("a", limits), undefined);
+  assert.deepEqual(clocked.rates.take("a", limits), { limit: 2, windowSeconds: 60, retryAfterSeconds: 10 });
+});
+
 test("no 10 or 60 seconds exceed a limit, and no request within the limits is refused", () => {
   const chance = new Chance(9);
   for (let draw = 0; draw < 60; draw += 1) {

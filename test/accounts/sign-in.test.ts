@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { applyChange, reviewDaily } from "../../src/accounts/administration/changes.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
+import { SignIn } from "../../src/accounts/sign-in/sign-in.ts";
 import {
   consumeLink,
   createLink,
@@ -20,8 +22,10 @@ import {
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { sql } from "../../src/db/sql.ts";
-import { inAccountsFile, testOnBothEngines } from "../support/accounts.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
+import { createCustomer, inAccountsFile, temporaryAccountsFile, testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
+import { onScopeEnd } from "../support/scope.ts";
 
 const hourMs = 3_600_000;
 
@@ -210,4 +214,20 @@ test("passwords of one client address do not hold up those of another", async ()
   await hashPassword("correct horse", "light");
   assert.ok(ended <= 2, `${ended} of the heavy address before that of the light one`);
   await Promise.all(heavy);
+});
+
+test("wrong current passwords of one account do not hold up those of another", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId: heavy } = await createCustomer(path);
+  const { accountId: light } = await createCustomer(path);
+  const accounts = await Accounts.open(path, { clock: systemClock });
+  onScopeEnd(t, () => accounts.close());
+  const signIn = new SignIn(accounts.administration, systemClock);
+  const ended: string[] = [];
+  const confirm = async (accountId: string): Promise<void> => {
+    assert.equal(await signIn.confirm(accountId, "wrong horse"), "wrong");
+    ended.push(accountId);
+  };
+  await Promise.all([heavy, heavy, heavy, light].map(confirm));
+  assert.ok(ended.indexOf(light) < 2, ended.join());
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { homedir, tmpdir } from "node:os";
 import { test } from "node:test";
-import { UserError } from "../../src/base/user-error.ts";
+import { DamagedFile, UserError } from "../../src/base/user-error.ts";
 import { reasonOf } from "../../src/cli/statement-process.ts";
 import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -91,6 +91,22 @@ test("nothing that clients of a service may read shows a folder of the machine",
       for (const folder of own) assert.ok(!shown.includes(folder), `${sql}: ${shown.slice(0, 400)}`);
     }
     assert.ok(answered > 20, `${answered} of ${relations.length} relations are read`);
+  });
+});
+
+test("a statement that names a path learns neither whether it leads to the lake, nor what is there", async () => {
+  const guessed = lake.replace(/.$/, (last) => (last === "x" ? "y" : "x"));
+  await openAnalystDatabase(lake, { threads: 1, rowsMax: 100 }, async (database) => {
+    const reasonFor = (path: string, form: string): Promise<string> =>
+      database.query(form.replace("?", path)).then(String, (thrown: unknown) => reasonOf(thrown, { lake }));
+    for (const form of ["FROM '?'", "FROM read_text('?')", "FROM glob('?')", "SELECT '?'::INT AS a", 'FROM "?"'])
+      for (const name of ["", "CURRENT", "files/none.parquet", "files/builds/none.parquet", "catalog.duckdb"]) {
+        const shown = await reasonFor(`${lake}/${name}`, form);
+        assert.equal(shown, await reasonFor(`${guessed}/${name}`, form), form);
+        assert.ok(shown.includes("(path)"), shown);
+      }
+    const guess = await database.query(`FROM '${lake}/files/none.parquet'`).catch((thrown: unknown) => thrown);
+    assert.ok(guess instanceof UserError && !(guess instanceof DamagedFile));
   });
 });
 

@@ -123,6 +123,11 @@ const limits: Readonly<Record<string, string>> = {
     "an account has at most 100 saved searches, over HTTP and on pages",
   "accounts/administration/saved-searches.ts oldSecretMs":
     "a search is due after a new version, claimed once, and keeps its position",
+  "accounts/keys/keys.ts accountKeysMax":
+    "an account has at most 100 keys, those revoked in the last day included, beside that of its pages",
+  "accounts/keys/keys.ts dayMs": "pace",
+  "accounts/keys/keys.ts listedKeysMax":
+    "an account has at most 100 keys, those revoked in the last day included, beside that of its pages",
   "http/context.ts discardedBytesMax": "a form that is too long is refused, and the service lives",
   "http/exports/respond-with-sql.ts bodyBytesMax":
     "a body that is too large, another method, and a key without the scope are refused",
@@ -191,8 +196,11 @@ const limits: Readonly<Record<string, string>> = {
   "http/service/public-requests.ts documentBytesMax":
     "a redirect is not followed, a long document is refused, and a slow one ends with its signal",
   "http/service/public-requests.ts informationalMax": "informational responses without end are refused",
+  "http/service/public-requests.ts lookUpsMax":
+    "names whose look-ups do not end take half of the look-ups for their account, and those of another go on",
   "http/service/public-requests.ts requestMs":
     "a request ends at its deadline, whether the look-up, the response or the document does not end",
+  "http/service/public-requests.ts waitingLookUpsMax": "no test: more than all slots of webhooks",
   "operations/answer.ts openingMsMax": "no test: opening takes that long only on a slow disk, or beside load",
   "operations/caller.ts accountRequestsMax":
     "of concurrent requests of an account exactly the limit are in progress, and the others are refused at once",
@@ -214,6 +222,7 @@ const limited = [
   "contract",
   "serving/kept-versions.ts",
   "accounts/administration/saved-searches.ts",
+  "accounts/keys/keys.ts",
 ];
 
 const textOf = (path: string): string => readFileSync(projectPath(path), "utf8");

@@ -51,6 +51,10 @@ test("malformed and too large requests are refused", async () => {
   const nested = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
   const deep = list.replace("}", `,"params":{"name":"find_values","arguments":{"facets":${nested}}}}`);
   assert.equal(await send({}, deep), 400);
+  // The message, its parameters and their object are above the arrays.
+  const nestedBy = (levels: number): string => `${"[".repeat(levels)}1${"]".repeat(levels)}`;
+  const within = (levels: number): string => list.replace("}", `,"params":{"_meta":{"a":${nestedBy(levels)}}}}`);
+  assert.deepEqual([await send({}, within(29)), await send({}, within(30))], [200, 400]);
   const batch = (messages: number): string => `[${Array.from({ length: messages }, () => list).join()}]`;
   assert.deepEqual([await send({}, batch(8)), await send({}, batch(9)), await send({}, batch(100))], [200, 400, 400]);
 });

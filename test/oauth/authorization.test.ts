@@ -7,7 +7,9 @@ import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { AccessTokens } from "../../src/accounts/oauth/access-tokens.ts";
 import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { sql } from "../../src/db/sql.ts";
+import { refreshLimits } from "../../src/http/oauth/authorization-server.ts";
 import { accessTokenSeconds, refreshTokenSeconds } from "../../src/http/oauth/provider.ts";
+import { stateAdapter } from "../../src/http/oauth/state-adapter.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
@@ -22,7 +24,7 @@ import {
 } from "../support/http/oauth.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 let aheadMs = 0;
 /** The monotonic time while a test holds it still: a whole number, so that differences are exact. */
@@ -100,6 +102,22 @@ describe("authorization requests", () => {
     assert.equal(forged.status, 403);
     const token = csrfTokenIn(await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text());
     assert.equal((await sendForm(url, path, { csrf_token: token, answer: "allow" }, { cookie })).status, 400);
+  });
+
+  test("the cookie of a request opens no page of another one", async () => {
+    const client = new OAuthClient(service);
+    const first = await client.request({ clientId });
+    const second = await new OAuthClient(service).request({ clientId });
+    await client.openConsent(first);
+    const moved = new Response(null, { status: 303, headers: { Location: second.headers.get("Location") ?? "" } });
+    assert.doesNotMatch(await client.openConsent(moved), /name="answer"/);
+  });
+
+  test("a long name of a client is cut to 60 characters, on the page and in the name of its key", async () => {
+    const { client_id: id } = await registerClient(url, { client_name: "n".repeat(200) });
+    const client = new OAuthClient(service);
+    const page = await client.openConsent(await client.request({ clientId: String(id) }));
+    assert.ok(page.includes("n".repeat(60)) && !page.includes("n".repeat(61)));
   });
 
   test("an account holder who declines sends the client an error", async () => {
@@ -193,11 +211,36 @@ describe("tokens", () => {
     const renewed = await client.refresh(id, tokens.refresh_token, { scope: "dealers.read" });
     assert.deepEqual([renewed.status, renewed.scope], [200, "dealers.read"]);
     assert.notEqual(renewed.refresh_token, tokens.refresh_token);
+    assert.equal(
+      (await callAgentServer(url, renewed.access_token, "search_listings")).status,
+      403,
+      "the scope is less",
+    );
     assert.equal((await client.refresh(clientId, renewed.refresh_token)).error, "invalid_grant", "another client");
     assert.notEqual(await statusOf(renewed.access_token), 401);
     assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
     await eventually("all tokens are refused", () => isRefused(renewed.access_token), 2000);
     assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
+  });
+
+  test("the tokens of a grant are refreshed at most 30 times in an hour, which holds up no other grant", async () => {
+    const { client, id, tokens } = await connectAs("Eager");
+    let token = tokens.refresh_token;
+    for (let count = 0; count < refreshLimits.failuresMax; count += 1)
+      token = (await client.refresh(id, token)).refresh_token;
+    const { status, error } = await client.refresh(id, token);
+    assert.deepEqual([status, error], [400, "temporarily_unavailable"]);
+    const other = await connectAs("Patient");
+    assert.equal((await other.client.refresh(other.id, other.tokens.refresh_token)).status, 200);
+  });
+
+  test("a refresh token is consumed by one of two requests that have both found it", async (t) => {
+    const opened = await Accounts.open(accounts, { clock });
+    onScopeEnd(t, () => opened.close());
+    const adapter = stateAdapter("RefreshToken", opened.administration, "https://cars.example/mcp");
+    await adapter.upsert("found twice", { clientId: "a" }, 60);
+    await adapter.consume("found twice");
+    await assert.rejects(adapter.consume("found twice"), { error: "invalid_grant" });
   });
 
   test("tokens expire", async () => {

@@ -125,6 +125,22 @@ describe("registration", () => {
     assert.equal((await client.redeem(id, code, { client_secret: secret })).status, 200);
   });
 
+  test("a registration with a name twice is refused; one with two redirects has both", async () => {
+    const register = (text: string): Promise<Response> =>
+      fetch(`${url}/oauth/register`, { method: "POST", headers: { "Content-Type": "application/json" }, body: text });
+    const first = "https://agent.example/1";
+    const second = "https://agent.example/2";
+    const twice = await register(`{"redirect_uris":["${first}"],"redirect_uris":["${second}"]}`);
+    assert.equal(twice.status, 400);
+    assert.deepEqual(await twice.json(), {
+      error: "invalid_client_metadata",
+      error_description: "redirect_uris twice in the registration: expected each name once.",
+    });
+    assert.equal((await register(`{"redirect_uris":["${first}"`)).status, 400);
+    const { status, redirect_uris } = await registerClient(url, { redirect_uris: [first, second] });
+    assert.deepEqual([status, redirect_uris], [201, [first, second]]);
+  });
+
   test("registrations are limited in size and per address", async (t) => {
     assert.equal((await registerClient(url, { client_name: "x".repeat(registrationBytesMax) })).status, 413);
     const other = await startService(t, lake, { mountSite: mountAll, accounts });

@@ -1,17 +1,24 @@
 /** What an operator notices within minutes when feeds break: for each fault, the metric, the reason in `/readyz`, the page and the alert. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import { carquet, eventually } from "../support/command-line.ts";
-import { fetchingIn } from "../support/feed-servers/fetching.ts";
+import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
+import { startFtpServer } from "../support/feed-servers/ftp-server.ts";
+import { startSftpServer } from "../support/feed-servers/sftp-server.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { startService } from "../support/http/service.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { startS3Server } from "../support/replication/s3-server.ts";
+import { onScopeEnd } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 /** Returns the names of the alerts that fire after ten minutes with the gauges of a text. */
@@ -109,6 +116,50 @@ test("each fault of feeds is a metric, a reason in /readyz, a line on the page o
   assert.equal(code, 1);
   assert.match(err, /20261121.*: expected folders named by their days, YYYY-MM-DD/);
   await assertNoticed("the last ingest failed", /^carquet_ingest_failed 1$/m, "CarquetIngestFailed");
+});
+
+test("each way in which a source breaks is a metric, a reason in /readyz, and an alert", async (t) => {
+  const { folder, queue, writeSources, fetch: fetchFeeds } = await fetchingIn(t);
+  const lake = join(await temporaryFolder(t), "lake");
+  for (const created of [lake, queue]) mkdirSync(created);
+  const client = await startService(t, lake, { queue, metricsPort: 0 });
+  setVariables(t, { TEST_SECRET: "no secret", TEST_KEY: "no key" });
+  const { port, hostKey } = await startSftpServer(t);
+  const sftp = { host: "127.0.0.1", port, username: "carquet", passwordVariable: "TEST_SECRET", path: "/out" };
+  const key = join(folder, "key.pem");
+  const cert = join(folder, "cert.pem");
+  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost`;
+  execFileSync("openssl", [...request.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
+  const certificate = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  const { port: ftpPort } = await startFtpServer(t, certificate);
+  const ftp = { host: "localhost", port: ftpPort, username: "carquet", passwordVariable: "TEST_SECRET" };
+  const { url: endpoint } = await startS3Server(t);
+  const keys = { accessKeyVariable: "TEST_KEY", secretKeyVariable: "TEST_SECRET" };
+  const failing = createServer((_, response) => response.writeHead(500).end()).listen(0, "127.0.0.1");
+  onScopeEnd(t, async () => void failing.close());
+  await once(failing, "listening");
+  const { port: httpPort } = failing.address() as AddressInfo;
+  const files = "*.csv";
+  const broken = {
+    password: { sftp: { ...sftp, hostKeys: [hostKey] }, files },
+    host_key: { sftp: { ...sftp, hostKeys: [`SHA256:${"A".repeat(43)}`] }, files },
+    certificate: { ftp, files },
+    status: { https: { url: `http://127.0.0.1:${httpPort}/a.csv` } },
+    bucket: { s3: { location: "s3://none/out", endpoint, ...keys }, files },
+  };
+  writeSources(broken);
+  await fetchFeeds();
+  const names = Object.keys(broken).sort();
+  const reasons = async (): Promise<readonly string[]> => (await (await fetch(`${client.url}/readyz`)).json()).reasons;
+  await eventually("each is a reason", async () => (await reasons()).length === names.length);
+  assert.deepEqual(
+    (await reasons()).toSorted(),
+    names.map((name) => `source ${name} fails`),
+  );
+  const metrics = await (await fetch(client.metricsUrl ?? "")).text();
+  const gauges = [...metrics.matchAll(/^carquet_fetch_source_failed\{source="(\w+)"\} 1$/gm)].map(([, name]) => name);
+  assert.deepEqual(gauges.sort(), names);
+  if (hasPromtool) assert.deepEqual(firing(metrics, folder), ["CarquetSourceFailed"]);
 });
 
 test("a mistyped queue is not created by an ingest, and by a fetch only with a message", async (t) => {

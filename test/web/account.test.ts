@@ -4,10 +4,12 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { parseHTML } from "linkedom";
+import { render } from "preact-render-to-string";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
+import { cursorPage } from "../../src/web/account/cursor-pages.tsx";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
@@ -45,6 +47,18 @@ async function invited(usd: string): Promise<string> {
   });
   return created.accountId;
 }
+
+test("a page that holds all rows has no link to older ones, one row more has", async () => {
+  const linksOf = async (rows: number): Promise<string> => {
+    const all = Array.from({ length: rows }, (_, index) => rows - index);
+    const query = new URLSearchParams();
+    const page = { path: "/account", id: "charges", query, rowsMax: 3, numberOf: (row: number) => row };
+    const { links } = await cursorPage(page, async ({ limit }) => all.slice(0, limit));
+    return links === null ? "" : render(links);
+  };
+  assert.equal(await linksOf(3), "");
+  assert.match(await linksOf(4), /before=2#charges/);
+});
 
 test("a new key is shown once, and its first request can be pasted", async () => {
   const { html: form } = await open("/account");

@@ -52,13 +52,26 @@ export interface NewKey {
   readonly atMs: number;
 }
 
-/** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
+/** The most keys of an account, those of agents and those revoked in the last day included. */
+export const accountKeysMax = 100;
+const dayMs = 86_400_000;
+
+/**
+ * Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown, or has `accountKeysMax`.
+ */
 export async function createKey(
   database: SqlDatabase,
   { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
 ): Promise<{ readonly key: string; readonly keyId: string }> {
   const { key, keyId, sha256 } = generateApiKey();
   await lockAccount(database, accountId);
+  const counted = await database.one(sql`
+    SELECT count(*) AS n FROM keys
+    WHERE  account_id = ${accountId} AND is_web = 0 AND (revoked_at_ms IS NULL OR revoked_at_ms > ${atMs - dayMs})`);
+  if (!isWeb && integerIn(counted, "n") >= accountKeysMax)
+    throw new UserError(
+      `Too many keys: expected at most ${accountKeysMax} of an account, agents and those revoked in the last day included.`,
+    );
   await database.run(sql`
     INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
     VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
@@ -87,13 +100,17 @@ export const localKeyOf = (opened: SqlDatabase, atMs: number): Promise<string> =
     return webKeyOf(database, accountId, atMs);
   });
 
-/** Returns the keys of an account, oldest first, including revoked ones. */
+/** The keys of an account that are listed: all that are active, and the newest others. */
+const listedKeysMax = 2 * accountKeysMax;
+
+/** Returns the keys of an account, oldest first, including the revoked ones that were created last. */
 export async function listKeys(database: SqlDatabase, accountId: string): Promise<readonly UsedKey[]> {
-  return (
-    await database.all(sql`
-      SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
-      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
-  ).map(readUsedKey);
+  const rows = await database.all(sql`
+    SELECT * FROM keys LEFT JOIN key_uses USING (key_id) WHERE account_id = ${accountId}
+    ORDER BY revoked_at_ms IS NULL DESC, created_at_ms DESC, key_id DESC LIMIT ${listedKeysMax}`);
+  return rows
+    .map(readUsedKey)
+    .sort((one, other) => one.createdAtMs - other.createdAtMs || (one.keyId < other.keyId ? -1 : 1));
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];

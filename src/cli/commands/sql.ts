@@ -77,7 +77,7 @@ export const sqlCommand = (): Command =>
           return printResults(database, text, format, isRaw);
         }),
       ).catch((thrown: unknown) => {
-        reportDamage(thrown, lake);
+        reportDamage(thrown);
         throw thrown;
       });
     });

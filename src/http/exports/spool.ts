@@ -58,8 +58,8 @@ interface SpooledFile {
   rows: number;
   /** Disk space when it was measured last: once it is written, and again and again before. */
   bytes: number;
-  /** Responses that use it. */
-  users: number;
+  /** The jobs that wait for it, or whose responses use it. */
+  readonly users: Set<Job>;
   /** Removes it at its age. */
   expiry: NodeJS.Timeout | undefined;
 }
@@ -106,10 +106,10 @@ export class Spool {
     const file = this.files.get(key) ?? this.start(request, write);
     this.files.delete(key);
     this.files.set(key, file);
-    file.users += 1;
+    file.users.add(job);
     const release = (): void => {
-      file.users -= 1;
-      if (file.users === 0 && file.expiry === undefined && file.state === "written") void this.remove(key, file);
+      file.users.delete(job);
+      if (file.users.size === 0 && file.expiry === undefined && file.state === "written") void this.remove(key, file);
     };
     if (file.state !== "written") file.job.join(job);
     try {
@@ -159,7 +159,7 @@ export class Spool {
       state: "waiting",
       rows: 0,
       bytes: 0,
-      users: 0,
+      users: new Set(),
       expiry: undefined,
     };
     file.written.then(() => {
@@ -191,7 +191,7 @@ export class Spool {
   /** Removes a file that has reached its age; one in use when it is released. */
   private expire(key: string, file: SpooledFile): void {
     file.expiry = undefined;
-    if (file.users === 0) void this.remove(key, file);
+    if (file.users.size === 0) void this.remove(key, file);
   }
 
   private async remove(key: string, file: SpooledFile): Promise<void> {
@@ -200,7 +200,7 @@ export class Spool {
     await rm(file.folder, { recursive: true, force: true });
   }
 
-  /** Ends exports that exceed their own size. Removes unused files until the folder fits, then ends the export that began last. */
+  /** Ends exports that exceed their own size. Removes unused files until the folder fits. Ends the last export of an account that has more than is free. */
   private async limitSize(): Promise<void> {
     for (const file of this.writing) {
       file.bytes = await sizeOf(file.folder);
@@ -213,12 +213,22 @@ export class Spool {
     }
     let bytes = files.reduce((sum, [, file]) => sum + file.bytes, 0);
     for (const [key, file] of files) {
-      if (bytes <= this.limits.bytesMax) return;
-      if (file.state !== "written" || file.users > 0) continue;
+      if (bytes <= this.limits.bytesMax) break;
+      if (file.state !== "written" || file.users.size > 0) continue;
       bytes -= file.bytes;
       await this.remove(key, file);
     }
-    if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolFull());
+    this.writing.findLast((file) => this.exceedsShare(file))?.job.abort(spoolFull());
+  }
+
+  /** Returns whether each account that waits for a file has more bytes in use than are free for others. */
+  private exceedsShare({ job: { accounts } }: SpooledFile): boolean {
+    const used = [...this.files.values()].filter(({ users }) => users.size > 0);
+    const bytesOf = (files: readonly SpooledFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const freeBytes = this.limits.bytesMax - bytesOf(used);
+    const filesOf = (account: string) =>
+      used.filter(({ users }) => [...users].some((user) => user.accounts.has(account)));
+    return [...accounts].every((account) => bytesOf(filesOf(account)) > freeBytes);
   }
 }
 

@@ -2,15 +2,18 @@
  * The authorization server of the agent server, by which agents sign in. Serves its metadata and endpoints, provides the content of consent pages,
  * records consent as a grant, and identifies access tokens. A grant is a key of the account that consents.
  */
+import { once } from "node:events";
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
-import { OIDCProviderError } from "oidc-provider/lib/helpers/errors.js";
+import { OIDCProviderError, TemporarilyUnavailable } from "oidc-provider/lib/helpers/errors.js";
 import type { Accounts, Identity } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
 import { FailedAuthentications, type FailureLimits } from "../../accounts/policy/failed-authentications.ts";
 import { clientNetwork } from "../../base/client-network.ts";
+import { parsedJson, repeatedName } from "../../base/json.ts";
+import { Abandoned } from "../../db/job.ts";
 import { createRouter, type Middleware, type RequestContext, type Routes } from "../context.ts";
 import { fetchPublic } from "../service/public-requests.ts";
 import {
@@ -28,6 +31,8 @@ import {
 /** Registrations of clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
 export const registrationLimits: FailureLimits = { failuresMax: 60, windowMs: 3_600_000, networksMax: 10_000 };
 const requestLimits: FailureLimits = { failuresMax: 100, windowMs: 600_000, networksMax: 10_000 };
+/** Refreshes of the tokens of a grant, each of which is kept for as long as a refresh token is valid. */
+export const refreshLimits: FailureLimits = { failuresMax: 30, windowMs: 3_600_000, networksMax: 10_000 };
 
 /** The size of a registration. */
 export const registrationBytesMax = 8_192;
@@ -59,6 +64,7 @@ export class AuthorizationServer {
   private readonly tokens: AccessTokens;
   private readonly registrations: FailedAuthentications;
   private readonly requests: FailedAuthentications;
+  private readonly refreshes: FailedAuthentications;
 
   constructor(private readonly options: AuthorizationServerOptions) {
     const { accounts, clock } = options;
@@ -66,6 +72,7 @@ export class AuthorizationServer {
     this.tokens = new AccessTokens(accounts, clock);
     this.registrations = new FailedAuthentications(registrationLimits, nowMs);
     this.requests = new FailedAuthentications(requestLimits, nowMs);
+    this.refreshes = new FailedAuthentications(refreshLimits, nowMs);
   }
 
   /** Returns the identity of an access token for the agent server. Refuses as an API key is refused. */
@@ -100,7 +107,7 @@ export class AuthorizationServer {
 
   /** Answers a request of an endpoint, or one that resumes an authorization request. */
   private async answerEndpoint(context: RequestContext, next: () => Promise<unknown>): Promise<void> {
-    if (this.refuse(context)) return;
+    if (await this.refuse(context)) return;
     const { middleware } = await this.openProvider();
     if (context.path !== oauthPaths.authorization) return compose<RequestContext>(middleware)(context, next);
     context.querystring = withKnownScopes(context.querystring);
@@ -179,6 +186,7 @@ export class AuthorizationServer {
         fetchDocument,
         // Without a request, the document is that of a client whose request has been allowed.
         allowFetch: (context) => context === undefined || this.countRegistration(context) === undefined,
+        countRefresh: (grantId) => this.countRefresh(grantId),
         renderError: (context, message) => this.renderError(context, message),
       });
       provider.on("server_error", ({ state }, error) => state.log.error({ err: error }, "authorization server error"));
@@ -190,8 +198,8 @@ export class AuthorizationServer {
     return this.provider;
   }
 
-  /** Answers requests that are too many, too large, or want their answer in a form. Returns false for others. */
-  private refuse(context: RequestContext): boolean {
+  /** Answers requests that are too many, too large or ambiguous, or want their answer in a form. Returns false for others. */
+  private async refuse(context: RequestContext): Promise<boolean> {
     const network = clientNetwork(context.ip);
     if (context.path === oauthPaths.authorization) {
       const { response_mode: mode = "query" } = context.query;
@@ -210,8 +218,19 @@ export class AuthorizationServer {
       return true;
     }
     const retryAfterSeconds = this.countRegistration(context);
+    const repeated = retryAfterSeconds === undefined ? await repeatedNameIn(context) : undefined;
     if (retryAfterSeconds !== undefined) refuseClient(context, tooMany(context, retryAfterSeconds), 429);
-    return retryAfterSeconds !== undefined;
+    else if (repeated !== undefined)
+      refuseClient(context, `${repeated} twice in the registration: expected each name once.`, 400);
+    return retryAfterSeconds !== undefined || repeated !== undefined;
+  }
+
+  /** Counts a refresh of the tokens of a grant. Throws an error of the protocol if they are too many. */
+  private countRefresh(grantId: string): void {
+    if (this.refreshes.count(grantId) === undefined) return;
+    throw new TemporarilyUnavailable(
+      `Too many refreshes: expected at most ${refreshLimits.failuresMax} of a grant in an hour.`,
+    );
   }
 
   /** Counts a registration of a client, or a fetch of its metadata. Returns the seconds until the next one is allowed; undefined if this one is. */
@@ -223,6 +242,23 @@ export class AuthorizationServer {
 /** Returns undefined for an error of the protocol, such as a request that has expired; rethrows any other, such as an outage of the accounts. */
 function undefinedIfInvalid(thrown: unknown): undefined {
   if (!(thrown instanceof OIDCProviderError)) throw thrown;
+}
+
+/** Returns a name that an object of a JSON body has twice, of which the provider would use the last. The body stays to be read. */
+async function repeatedNameIn({ req, request: { length = 0 } }: RequestContext): Promise<string | undefined> {
+  for (let isWaiting = length > 0; isWaiting; ) {
+    const body: Buffer | null = req.read(length);
+    if (body !== null) {
+      req.unshift(body);
+      const text = body.toString();
+      return parsedJson(text) === undefined ? undefined : repeatedName(text);
+    }
+    await once(req, "readable").catch((cause: unknown) => {
+      throw new Abandoned("The body of the request did not arrive.", { cause });
+    });
+    isWaiting = !req.readableEnded;
+  }
+  return undefined;
 }
 
 interface FoundRequest {
@@ -258,7 +294,7 @@ function tooMany(context: RequestContext, retryAfterSeconds: number): string {
 function refuseClient(context: RequestContext, message: string, status = context.status): void {
   context.status = status;
   context.body = {
-    error: status === 413 ? "invalid_client_metadata" : "temporarily_unavailable",
+    error: status === 429 ? "temporarily_unavailable" : "invalid_client_metadata",
     error_description: message,
   };
 }

@@ -35,6 +35,8 @@ export interface ProviderOptions {
   readonly fetchDocument: typeof fetch;
   /** Returns true if a request may cause a fetch of a document. The context is undefined outside of requests. */
   readonly allowFetch: (context: KoaContextWithOIDC | undefined) => boolean;
+  /** Counts a refresh of the tokens of a grant. Throws an error of the protocol if they are too many. */
+  readonly countRefresh: (grantId: string) => void;
   /** Responds to a browser that cannot be redirected to its client. */
   readonly renderError: (context: KoaContextWithOIDC, message: string) => void;
 }
@@ -96,7 +98,10 @@ function configurationOf({ baseUrl, administration, fetchDocument, ...options }:
     interactions: { policy: prompts, url: (_, { uid }) => `${consentPath}/${uid}` },
     issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
     expiresWithSession: () => false,
-    rotateRefreshToken: true,
+    rotateRefreshToken: ({ oidc }) => {
+      options.countRefresh(oidc.entities.RefreshToken?.grantId ?? "");
+      return true;
+    },
     // A client that revokes its token is disconnected, so that its account holder sees no grant without a token.
     revokeGrantPolicy: () => true,
     renderError: (context, { error, error_description: description }) =>

@@ -141,7 +141,8 @@ async function attemptNext(
     const reached = { ...search, ...next, attempts: 0, nextAtMs: atMs };
     if (message === undefined) return reached;
     const options = { ...services.webhooks, atMs, signal };
-    const sent = await postMessage({ url, secrets: secretsOf(search, atMs) }, message, options);
+    const receiver = { url, account: search.accountId, secrets: secretsOf(search, atMs) };
+    const sent = await postMessage(receiver, message, options);
     logOutcome(search, message, sent, services.logger);
     const last = { lastAtMs: atMs, lastOutcome: sent.outcome };
     if (sent.isDelivered) return { ...reached, ...last, messages: search.messages + 1 };
@@ -212,7 +213,7 @@ const publishedAt = ({ current }: MessageServices, version: string): Promise<num
   current.use(({ folder }) => publishedAtMs(folder, version));
 
 /** Returns how many changes fit into a message: at least one of any. */
-function fittingChanges(changes: ChangesPage["data"]): number {
+export function fittingChanges(changes: ChangesPage["data"]): number {
   let bytes = 0;
   const tooMany = changes.findIndex((change) => {
     bytes += Buffer.byteLength(JSON.stringify(change)) + 1;
@@ -285,6 +286,7 @@ export interface Outcome {
 /** Where a message goes, and what signs it. */
 interface Receiver {
   readonly url: string;
+  readonly account: string;
   /** Each `whsec_` and Base64. */
   readonly secrets: readonly string[];
 }
@@ -300,6 +302,7 @@ export function webhookFault(text: string, { arePrivateAllowed }: WebhookOptions
   const protocols = arePrivateAllowed ? ["https:", "http:"] : ["https:"];
   if (url === undefined || !protocols.includes(url.protocol))
     return "an https address such as https://shop.example/hook";
+  if (url.port === "0") return "an address whose port is not 0";
   if (url.username !== "" || url.password !== "") return "an address without a user name and a password";
   const host = hostOf(url);
   const isPrivate = isIP(host) !== 0 ? !isPublicAddress(host) : /(^|\.)localhost\.?$/.test(host);
@@ -309,7 +312,7 @@ export function webhookFault(text: string, { arePrivateAllowed }: WebhookOptions
 
 /** Posts a message. Throws only if `signal` aborts. */
 export async function postMessage(
-  { url, secrets }: Receiver,
+  { url, account, secrets }: Receiver,
   { id, type, atMs: eventAtMs, data }: WebhookMessage,
   { atMs, signal, ...options }: WebhookOptions & { readonly atMs: number; readonly signal: AbortSignal },
 ): Promise<Outcome> {
@@ -325,7 +328,7 @@ export async function postMessage(
   };
   const allowed = options.arePrivateAllowed ? { ...options, isAllowed: () => true } : options;
   try {
-    const request = { method: "POST", headers, body, signal } as const;
+    const request = { account, method: "POST", headers, body, signal } as const;
     const limited = { deadlineMs: responseMs, ...allowed };
     const status = await requestPublic(new URL(url), request, limited, ({ statusCode = 0 }) => statusCode);
     return { isDelivered: status >= 200 && status < 300, isGone: status === 410, outcome: String(status) };

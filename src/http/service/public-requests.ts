@@ -9,6 +9,9 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { hostOf, isPublicAddress } from "../../base/addresses.ts";
 import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
+import { refuse } from "../../contract/errors.ts";
+import { FairPool } from "../../db/fair-pool.ts";
+import { Job } from "../../db/job.ts";
 
 /** The size of a document. */
 export const documentBytesMax = 5_120;
@@ -28,6 +31,17 @@ export interface PublicRequestOptions {
 /** The most responses such as `103 Early Hints`, which a server could send without end. */
 const informationalMax = 16;
 
+/**
+ * Look-ups of names at once, and those that wait. Each holds a thread until a name server answers or the system times out, also when its request has ended:
+ * they are divided by account, as writers of exports are.
+ */
+const lookUpsMax = 8;
+const waitingLookUpsMax = 512;
+const lookUps = new FairPool(
+  Array.from({ length: lookUpsMax }, (_, number) => number),
+  { waitingMax: waitingLookUpsMax, refusal: () => refuse("overloaded", {}) },
+);
+
 /** How long a request may take by default. */
 const requestMs = 10_000;
 
@@ -35,6 +49,8 @@ const systemResolve: ResolveHost = async (host) =>
   (await resolveHost(host, { all: true })).map(({ address }) => address);
 
 interface SentRequest {
+  /** The account that the request is for; empty for the documents of clients. */
+  readonly account: string;
   readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -44,13 +60,15 @@ interface SentRequest {
 /** Sends a request, and calls `use` with the response, which is destroyed afterwards. Rejects refused addresses, and when the deadline passes or the signal aborts. */
 export function requestPublic<T>(
   url: URL,
-  { body, signal, ...request }: SentRequest,
+  { account, body, signal, ...request }: SentRequest,
   { resolve = systemResolve, isAllowed = isPublicAddress, ca, deadlineMs: ms = requestMs }: PublicRequestOptions,
   use: (response: IncomingMessage) => T | Promise<T>,
 ): Promise<T> {
   const send = async (limited: AbortSignal): Promise<T> => {
     const host = hostOf(url);
-    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+    const job = new Job(account);
+    limited.addEventListener("abort", () => job.abort(limited.reason), { once: true });
+    const addresses = isIP(host) === 0 ? await lookUps.use(job, () => resolve(host)) : [host];
     // Without the address: accounts see the message, and not what names of the service's own network lead to.
     if (addresses.length === 0 || !addresses.every(isAllowed))
       throw new TypeError(`Address of ${host} is not public: expected a public one.`);
@@ -80,7 +98,7 @@ export function fetchPublic(options: PublicRequestOptions = {}): typeof fetch {
     const url = new URL(String(input));
     if (url.protocol !== "https:") throw new TypeError(`Invalid URL ${url.href}: expected https.`);
     const headers = { Accept: "application/json" };
-    return requestPublic(url, { headers, signal: init?.signal ?? undefined }, options, readResponse);
+    return requestPublic(url, { account: "", headers, signal: init?.signal ?? undefined }, options, readResponse);
   };
 }
 

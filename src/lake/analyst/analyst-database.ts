@@ -4,7 +4,7 @@
  * This is the only module that accepts SQL as text. The text comes from the user's terminal; the API never reaches this module. Statements
  * read the version's Parquet files, attached files and nothing else (see `allowed-statements.ts`); results go to the session's private folder.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -57,6 +57,7 @@ export class AnalystDatabase {
     private readonly session: Session,
     private readonly folder: string,
     private readonly parameters: Parameters,
+    private readonly files: readonly string[],
     private readonly rowsMax?: number,
   ) {}
 
@@ -182,8 +183,15 @@ export class AnalystDatabase {
       });
     } catch (thrown) {
       if (thrown instanceof UserError) throw thrown;
-      throw new UserError(messageOf(thrown).replace(/^Failed to extract statements: /, ""));
+      const message = messageOf(thrown).replace(/^Failed to extract statements: /, "");
+      throw this.namesMissingFile(message) ? new DamagedFile(message) : new UserError(message);
     }
+  }
+
+  /** Returns whether a message names a file of the version that is gone: the engine takes it for a pattern, whose folders it may not list. */
+  private namesMissingFile(message: string): boolean {
+    const [, path = ""] = /^Permission Error: Cannot access file "(.*?)"/.exec(message) ?? [];
+    return this.files.includes(path) && !existsSync(path);
   }
 
   private async checkExplain(text: string): Promise<void> {
@@ -236,8 +244,9 @@ export async function openAnalystDatabase<T>(
       for (const view of viewsOf(manifest, resolve(lake))) await session.run(view).catch(asDamage);
       const attached = await attachFiles(session, attach);
       await setParameters(session, param);
-      await database.lockDown([folder], [...parquetFiles(manifest, resolve(lake)), ...attached]);
-      return work(new AnalystDatabase(session, folder, param, rowsMax));
+      const files = parquetFiles(manifest, resolve(lake));
+      await database.lockDown([folder], [...files, ...attached]);
+      return work(new AnalystDatabase(session, folder, param, files, rowsMax));
     });
   } finally {
     database.close();

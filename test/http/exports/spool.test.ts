@@ -1,6 +1,7 @@
 /** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused. */
 import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../../../src/base/files.ts";
@@ -9,6 +10,7 @@ import { Abandoned, Job } from "../../../src/db/job.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
 import { eventually } from "../../support/command-line.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
+import { onScopeEnd } from "../../support/scope.ts";
 
 /** Returns the files of exports below a folder. Reads it again if one of its folders is removed meanwhile. */
 async function filesOf(folder: string): Promise<readonly string[]> {
@@ -51,7 +53,8 @@ function openQueue(writtenMax: number, waitingMax = 16) {
     jobs.get(name)?.abort(new Abandoned("gone"));
     await nextTurn();
   };
-  return { add, end, leave, refused, writing: () => [...ends.keys()].sort() };
+  const join = (name: string, account: string): void => jobs.get(name)?.join(new Job(account));
+  return { add, end, leave, join, refused, writing: () => [...ends.keys()].sort() };
 }
 
 test("an account has at most half of the writers, so that another account finds one free", async () => {
@@ -100,6 +103,14 @@ test("beyond the queue, the account that waits most is refused, not the last to 
   assert.deepEqual(refused, ["a4", "a5"]);
 });
 
+test("an account that waits for the same as one that waits most is not refused for it", async () => {
+  const { add, join, refused } = openQueue(1, 3);
+  await add("a1", "a2", "a3", "a4");
+  join("a4", "b");
+  await add("c1");
+  assert.deepEqual(refused, ["a3"]);
+});
+
 test("a job that is aborted leaves the queue or its writer", async () => {
   const { add, leave, writing, refused } = openQueue(1);
   await add("a1", "b1", "c1");
@@ -123,6 +134,38 @@ test("the least recently used export is removed when the spool exceeds its size"
   for (const key of ["a", "b", "a", "c", "a", "b"]) await use(key);
   await full.close();
   assert.deepEqual(written, ["a", "b", "c", "b"]);
+});
+
+test("files that an account uses leave half of the spool to another, whose export is not ended for them", async (t) => {
+  const folder = await temporaryFolder(t);
+  const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 4, waitingMax: 4, ageMs: 60_000 });
+  onScopeEnd(t, () => spool.close());
+  const open = (account: string, key: string) =>
+    spool.open({ key, job: new Job(account), onUnfinished: () => {} }, async (path) => {
+      await writeFile(path, Buffer.alloc(240));
+      return { rows: 1, bytes: 240 };
+    });
+  const used = [await open("greedy", "a"), await open("greedy", "b")];
+  for (const key of ["c", "d"]) await assert.rejects(open("greedy", key), { code: "data_unavailable" });
+  await open("light", "e");
+  await assert.rejects(open("light", "f"), { code: "data_unavailable" });
+  for (const file of used) file.release();
+  await open("greedy", "c");
+});
+
+test("a file in use stays while others are removed because the spool exceeds its size", async (t) => {
+  const folder = await temporaryFolder(t);
+  const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
+  onScopeEnd(t, () => spool.close());
+  const open = (key: string) =>
+    spool.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+      await writeFile(path, Buffer.alloc(240));
+      return { rows: 1, bytes: 240 };
+    });
+  const used = await open("used");
+  for (const key of ["a", "b", "c", "d"]) (await open(key)).release();
+  assert.ok((await readdir(dirname(used.path))).length === 1);
+  assert.equal((await filesOf(folder)).length, 4);
 });
 
 test("a file is removed at its age; one in use when it is released", async (t) => {

@@ -241,6 +241,23 @@ test("a request for a version waits for its turn, and is refused if none comes",
   pinned.close();
 });
 
+test("versions that another account keeps in use take no place of an account that has read them once", async () => {
+  const { pinned, opened, closed, read } = openPinned();
+  const ends: (() => void)[] = [];
+  const uses = ["a", "b"].map((name) =>
+    pinned.use(name, { accountId: "heavy" }, () => new Promise<void>((resolve) => ends.push(resolve))),
+  );
+  await read("light", "a");
+  await read("light", "b");
+  await read("light", "c");
+  await read("light", "d");
+  assert.deepEqual([opened, closed], [["a", "b", "c", "d"], ["c"]]);
+  await assert.rejects(read("heavy", "e"), { code: "overloaded" });
+  for (const end of ends) end();
+  await Promise.all(uses);
+  pinned.close();
+});
+
 test("a version that its account has left unused for 5 seconds is closed for another account", {
   skip: skipInShortRun,
 }, async () => {

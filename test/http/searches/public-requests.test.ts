@@ -8,6 +8,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isPublicAddress } from "../../../src/base/addresses.ts";
 import { documentBytesMax, fetchPublic, requestPublic } from "../../../src/http/service/public-requests.ts";
@@ -113,6 +114,8 @@ test("a redirect is not followed, a long document is refused, and a slow one end
   assert.deepEqual(requests, ["/client.json"]);
   const long = await startServer((_, response) => response.end("x".repeat(documentBytesMax + 1)));
   await assert.rejects(fetchDocument(long), /too long/);
+  const longest = await startServer((_, response) => response.end("x".repeat(documentBytesMax)));
+  assert.equal((await (await fetchDocument(longest)).text()).length, documentBytesMax);
   const slow = await startServer((_, response) => response.writeHead(200).write("{"));
   await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);
 });
@@ -133,12 +136,41 @@ test("a request ends at its deadline, whether the look-up, the response or the d
   });
   const never = new Promise<string[]>(() => undefined);
   await assert.rejects(
-    requestPublic(new URL(silent), { headers: {} }, { ...options, resolve }, () => undefined),
+    requestPublic(new URL(silent), { account: "a", headers: {} }, { ...options, resolve }, () => undefined),
     /No response in 0\.3 s/,
   );
   await assert.rejects(
-    requestPublic(new URL(silent), { headers: {} }, { ...options, resolve: () => never }, () => undefined),
+    requestPublic(
+      new URL(silent),
+      { account: "a", headers: {} },
+      { ...options, resolve: () => never },
+      () => undefined,
+    ),
     /No response in 0\.3 s/,
   );
   await assert.rejects(fetchPublic({ ...options, resolve })(slow), /No response in 0\.3 s/);
+});
+
+test("names whose look-ups do not end take half of the look-ups for their account, and those of another go on", async () => {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const resolve = (host: string): Promise<readonly string[]> => {
+    started.push(host);
+    return new Promise((found) => ends.push(() => found([])));
+  };
+  const request = (account: string, host: string): Promise<unknown> => {
+    const options = { resolve, deadlineMs: 5_000 };
+    return requestPublic(new URL(`https://${host}/`), { account, headers: {} }, options, () => undefined).catch(String);
+  };
+  const greedy = Array.from({ length: 40 }, (_, index) => request("greedy", `slow${index}.example`));
+  const light = request("light", "light.example");
+  await nextTurn();
+  assert.deepEqual(started, ["slow0.example", "slow1.example", "slow2.example", "slow3.example", "light.example"]);
+  ends[4]?.();
+  assert.match(String(await light), /light\.example is not public/);
+  for (let index = 0; index < started.length || index < 41; index += 1) {
+    ends[index]?.();
+    await nextTurn();
+  }
+  await Promise.all(greedy);
 });

@@ -12,7 +12,7 @@ import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
-import { postMessage } from "../../../src/http/searches/deliver.ts";
+import { fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {
@@ -114,6 +114,7 @@ const clock = {
 const accounts = await temporaryAccounts(fileScope, "SQLite");
 const start = (scope: Scope): Promise<Client> => startService(scope, lake, { accounts, clock, privateWebhooks: true });
 
+type Change = AnswerOf<"listChanges">["data"][number];
 type Saved = AnswerOf<"createSearch">["data"];
 
 const customer = await createCustomer(accounts);
@@ -303,6 +304,13 @@ async function assertFeed(client: Client, { search_id, changes_url }: Saved): Pr
   for (const path of [forged, "/feeds/x", `/feeds/${search_id}.`]) assert.equal((await read(path)).status, 404, path);
 }
 
+test("guesses of a feed's address are as limited as those of keys", async (t) => {
+  const { url } = await startService(t, lake, { accounts });
+  const statuses: number[] = [];
+  for (let count = 0; count < 101; count += 1) statuses.push((await fetch(`${url}/feeds/guess.${count}`)).status);
+  assert.deepEqual([new Set(statuses.slice(0, 100)), statuses.at(-1)], [new Set([404]), 429]);
+});
+
 test("searches that cannot be delivered are refused, and say what is expected", async (t) => {
   const client = await startService(t, lake, { accounts });
   const cases: readonly (readonly [body: object, message: RegExp])[] = [
@@ -315,6 +323,7 @@ test("searches that cannot be delivered are refused, and say what is expected", 
     [{ name: "a", query: "radius=50" }, /radius requires an origin/],
     [{ name: "a", query: "postal_code=00000" }, /00000/],
     [{ name: "a", webhook_url: "http://shop.example/hook" }, /webhook_url: expected an https address/],
+    [{ name: "a", webhook_url: "https://shop.example:0/hook" }, /webhook_url: expected an address whose port is not 0/],
     ...["u:p", "u", ":p"].map(
       (user) =>
         [
@@ -346,8 +355,16 @@ test("searches that cannot be delivered are refused, and say what is expected", 
   assert.equal((await send(client, "POST", "/v1/searches/00000000-0000-4000-8000-000000000000/resume")).status, 404);
 });
 
+test("a message holds changes up to 19,400 bytes, or one that is larger", () => {
+  const change = (bytes: number) => ({ vin: "x".repeat(bytes - '{"vin":""},'.length) }) as unknown as Change;
+  assert.equal(Buffer.byteLength(`${JSON.stringify(change(100))},`), 100);
+  assert.equal(fittingChanges([change(10_000), change(9_400), change(100)]), 2);
+  assert.equal(fittingChanges([change(10_000), change(9_401), change(100)]), 1);
+  assert.equal(fittingChanges([change(30_000), change(100)]), 1);
+});
+
 test("a host name that leads to the service's own network is refused when a message is posted", async () => {
-  const receiver = { url: "https://shop.example/hook", secrets: ["whsec_c2VjcmV0"] };
+  const receiver = { url: "https://shop.example/hook", account: "a", secrets: ["whsec_c2VjcmV0"] };
   const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
   const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
   for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
