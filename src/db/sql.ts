@@ -29,6 +29,7 @@ export class Sql {
 
 /** Template tag: returns a fragment in which each substitution is a parameter or, if it is an `Sql`, spliced. */
 export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql | Value)[]): Sql {
+  if (areValues(substitutions)) return new Sql(parts, substitutions);
   const texts: string[] = [parts[0] ?? ""];
   const values: Value[] = [];
   substitutions.forEach((substitution, index) => {
@@ -39,6 +40,9 @@ export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql
   });
   return new Sql(texts, values);
 }
+
+const areValues = (substitutions: readonly (Sql | Value)[]): substitutions is readonly Value[] =>
+  !substitutions.some((substitution) => substitution instanceof Sql);
 
 /** Returns the qualified identifiers of a table's columns, by column name. */
 export const columnsOf = <Column extends string>(

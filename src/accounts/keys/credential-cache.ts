@@ -10,7 +10,7 @@ const refreshMs = 300;
 const validMs = 900;
 
 /** Cached values; the least recently used are forgotten. */
-const valuesMax = 10_000;
+export const valuesMax = 10_000;
 
 /** How long, and how many, unknown credentials are not looked up again. New ones work when this is over. */
 const unknownMs = 500;

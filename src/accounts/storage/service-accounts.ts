@@ -25,6 +25,8 @@ const replyMs = 5_000;
 /** How long PostgreSQL keeps a transaction of a service that hangs: less than others wait for its locks. */
 const idleMs = 1_500;
 const probeMs = 1_000;
+/** How often the file is compared with that at its path. A file that was moved away has the charges until then. */
+const inodeMs = 20;
 
 /** Faults of the input of one call. */
 const faultsOfInput: ReadonlySet<EngineFault> = new Set<EngineFault>(["constraint", "invalid value"]);
@@ -48,6 +50,7 @@ export class ServiceAccounts {
   private readonly options: OpenAccountsOptions;
   private opened: OpenedAccounts | undefined;
   private opening: Promise<SqlDatabase> | undefined;
+  private comparedAtMs = 0;
   private isDown = false;
   private isClosed = false;
   private probeTimer: NodeJS.Timeout | undefined;
@@ -113,8 +116,11 @@ export class ServiceAccounts {
     return stats && `${stats.dev} ${stats.ino}`;
   }
 
-  /** Returns the open database; undefined if there is none, or the file was replaced. */
+  /** Returns the open database; undefined if there is none, or the file was replaced more than `inodeMs` ago. */
   private openedNow(): SqlDatabase | undefined {
+    const nowMs = performance.now();
+    if (nowMs - this.comparedAtMs < inodeMs) return this.opened?.database;
+    this.comparedAtMs = nowMs;
     return this.opened?.inode === this.currentInode() ? this.opened?.database : undefined;
   }
 
