@@ -1,7 +1,7 @@
 /** Cache of API keys and their accounts, and the times of their last uses. */
 import { LRUCache } from "lru-cache";
 import type { Account } from "../account.ts";
-import { CredentialCache, valuesMax } from "./credential-cache.ts";
+import { CredentialCache, credentialsMax } from "./credential-cache.ts";
 import type { ActiveKey, ApiKey, KeyUses } from "./keys.ts";
 
 /** An account as last read, less what has been charged since. */
@@ -17,7 +17,7 @@ export interface CachedKey {
 }
 
 export class KeyCache extends CredentialCache<CachedKey> {
-  private readonly accounts = new LRUCache<string, CachedAccount>({ max: valuesMax });
+  private readonly accounts = new LRUCache<string, CachedAccount>({ max: credentialsMax });
 
   constructor(
     private readonly findKey: (keyId: string) => Promise<ActiveKey | undefined>,

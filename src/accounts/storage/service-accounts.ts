@@ -7,8 +7,14 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { isPostgresUrl } from "../../db/postgres.ts";
-import type { SqlDatabase } from "../../db/sql-database.ts";
-import { assertWritable, createAccounts, type OpenAccountsOptions, openAccounts } from "./open-accounts.ts";
+import { checked, type SqlDatabase } from "../../db/sql-database.ts";
+import {
+  assertWritable,
+  createAccounts,
+  type OpenAccountsOptions,
+  openAccounts,
+  publishPrices,
+} from "./open-accounts.ts";
 
 export interface ServiceAccountsOptions {
   /** Whether a charge is on disk before its request is answered, and not within 100 ms. */
@@ -137,9 +143,11 @@ export class ServiceAccounts {
     const inode = this.currentInode();
     if (this.isFile && inode === undefined)
       throw new Error(`Accounts file ${this.location} is missing: expected it to stay.`);
-    const database = await openAccounts(this.location, this.options).catch((thrown: unknown) => {
-      throw new Error(messageOf(thrown), { cause: thrown });
-    });
+    const database = await openAccounts(this.location, this.options)
+      .then((opened) => checked(opened, publishPrices))
+      .catch((thrown: unknown) => {
+        throw new Error(messageOf(thrown), { cause: thrown });
+      });
     this.opened = { database, inode };
     return database;
   }
