@@ -1,7 +1,7 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { flagIn, rowReader } from "../../db/row-reader.ts";
+import { flagIn, insertInto, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, createAccount, getAccount, lockAccount } from "../account.ts";
@@ -55,13 +55,12 @@ export interface NewKey {
 /** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
 export async function createKey(
   database: SqlDatabase,
-  { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
+  { scopes: granted, atMs, name = "", isWeb = false, ...grant }: NewKey,
 ): Promise<{ readonly key: string; readonly keyId: string }> {
   const { key, keyId, sha256 } = generateApiKey();
-  await lockAccount(database, accountId);
-  await database.run(sql`
-    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
-    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
+  await lockAccount(database, grant.accountId);
+  const row = { ...grant, keyId, sha256, scopes: granted.join(), createdAtMs: atMs, name, isWeb };
+  await database.run(insertInto("keys", row));
   return { key, keyId };
 }
 

@@ -31,7 +31,7 @@ const replyMs = 5_000;
 /** How long PostgreSQL keeps a transaction of a service that hangs: less than others wait for its locks. */
 const idleMs = 1_500;
 const probeMs = 1_000;
-/** How often the file is compared with that at its path. A file that was moved away has the charges until then. */
+/** How often a charge compares the file with that at its path: until then, a file that was moved away has the charges. */
 const inodeMs = 20;
 
 /** Faults of the input of one call. */
@@ -98,7 +98,7 @@ export class ServiceAccounts {
   async attempt<T>(work: (database: SqlDatabase) => Promise<T>, kind: "read" | "write" = "read"): Promise<T> {
     try {
       if (this.isClosed) throw new Error("The accounts are closed.");
-      const working = work(this.openedNow() ?? (await this.openAgain()));
+      const working = work(this.openedNow(kind) ?? (await this.openAgain()));
       this.running.add(working);
       const result = await working.finally(() => this.running.delete(working));
       if (this.isDown && kind === "write") this.setAvailability(undefined);
@@ -122,10 +122,10 @@ export class ServiceAccounts {
     return stats && `${stats.dev} ${stats.ino}`;
   }
 
-  /** Returns the open database; undefined if there is none, or the file was replaced more than `inodeMs` ago. */
-  private openedNow(): SqlDatabase | undefined {
+  /** Returns the open database; undefined if there is none, or the file was replaced, for a write more than `inodeMs` ago. */
+  private openedNow(kind: "read" | "write"): SqlDatabase | undefined {
     const nowMs = performance.now();
-    if (nowMs - this.comparedAtMs < inodeMs) return this.opened?.database;
+    if (kind === "write" && nowMs - this.comparedAtMs < inodeMs) return this.opened?.database;
     this.comparedAtMs = nowMs;
     return this.opened?.inode === this.currentInode() ? this.opened?.database : undefined;
   }
