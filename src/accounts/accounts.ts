@@ -58,7 +58,7 @@ export interface Hold {
   /** The price to charge; 0 if the request repeats a charged one. */
   readonly micros: number;
   /** The idempotency key of the request, if it has one. */
-  readonly request?: IdempotentRequest;
+  readonly request?: IdempotentRequest | undefined;
   /** Releases the hold. Idempotent. */
   release(): void;
 }
@@ -170,8 +170,7 @@ export class Accounts {
       if (isHeld) this.addHeld(account.accountId, -micros);
       isHeld = false;
     };
-    const hold = { usageClass, units, micros, release };
-    return request === undefined ? hold : { ...hold, request };
+    return { usageClass, units, micros, request, release };
   }
 
   /** Returns the sum of an account's holds, in micros. */
@@ -211,9 +210,9 @@ export class Accounts {
   async charge({ key: { accountId, keyId }, cached }: Identity, hold: Hold, chargeId: string): Promise<number> {
     const { micros, usageClass, units, request } = hold;
     if (micros === 0) return 0;
-    const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
+    const charge = { chargeId, accountId, keyId, usageClass, units, request, atMs: this.clock.wallMs() };
     try {
-      const failure = await this.post(request === undefined ? charge : { ...charge, request });
+      const failure = await this.post(charge);
       if (failure === "repeated") return 0;
       if (failure === "mismatched") throw refuse("idempotency_key_reused", {});
       if (failure !== undefined) throw refuseForBilling(failure);

@@ -29,7 +29,8 @@ export class Sql {
 
 /** Template tag: returns a fragment in which each substitution is a parameter or, if it is an `Sql`, spliced. */
 export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql | Value)[]): Sql {
-  if (areValues(substitutions)) return new Sql(parts, substitutions);
+  // Keeps the texts themselves, by which a prepared statement is found again.
+  if (!substitutions.some((one) => one instanceof Sql)) return new Sql(parts, substitutions as readonly Value[]);
   const texts: string[] = [parts[0] ?? ""];
   const values: Value[] = [];
   substitutions.forEach((substitution, index) => {
@@ -40,9 +41,6 @@ export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql
   });
   return new Sql(texts, values);
 }
-
-const areValues = (substitutions: readonly (Sql | Value)[]): substitutions is readonly Value[] =>
-  !substitutions.some((substitution) => substitution instanceof Sql);
 
 /** Returns the qualified identifiers of a table's columns, by column name. */
 export const columnsOf = <Column extends string>(

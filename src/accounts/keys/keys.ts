@@ -88,11 +88,9 @@ export const localKeyOf = (opened: SqlDatabase, atMs: number): Promise<string> =
 
 /** Returns the keys of an account, oldest first, including revoked ones. */
 export async function listKeys(database: SqlDatabase, accountId: string): Promise<readonly UsedKey[]> {
-  return (
-    await database.all(sql`
-      SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
-      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
-  ).map(readUsedKey);
+  const rows = await database.all(sql`
+    SELECT * FROM keys LEFT JOIN key_uses USING (key_id) WHERE account_id = ${accountId} ORDER BY created_at_ms, key_id`);
+  return rows.map(readUsedKey);
 }
 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];

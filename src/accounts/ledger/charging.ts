@@ -23,7 +23,7 @@ export interface ChargeEntry {
   readonly units?: number;
   readonly atMs: number;
   /** The idempotency key of the request, if it has one. */
-  readonly request?: IdempotentRequest;
+  readonly request?: IdempotentRequest | undefined;
 }
 
 const microsOf = ({ usageClass, units = 1 }: Pick<ChargeEntry, "usageClass" | "units">): number =>

@@ -56,15 +56,14 @@ export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 90
 const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
 
+type NameOf = (account: string, network: string) => string;
+
 /**
  * Limits failed sign-ins: from one client network, to one account from one network, and to one account from all networks. The last limit is higher,
  * so that a single client cannot lock an account's holder out.
  */
 export class SignInLimits {
-  private readonly limits: readonly (readonly [
-    failures: FailedAuthentications,
-    nameOf: (account: string, network: string) => string,
-  ])[];
+  private readonly limits: readonly (readonly [FailedAuthentications, NameOf])[];
 
   constructor(nowMs: () => number) {
     this.limits = [

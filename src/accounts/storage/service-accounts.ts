@@ -86,12 +86,8 @@ export class ServiceAccounts {
   }
 
   /** Works on the accounts. Refuses with `metering_unavailable` if that fails, except with a UserError or a Refusal. */
-  async use<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    try {
-      return await this.attempt(work);
-    } catch (thrown) {
-      return refuseUnmetered(thrown);
-    }
+  use<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.attempt(work).catch(refuseUnmetered);
   }
 
   /** Works on the accounts. Throws what the work throws. A `write` that succeeds proves that they are available. */
