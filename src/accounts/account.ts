@@ -2,7 +2,7 @@
 import { integerIn, integerOrNullIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
-import { flagIn, rowReader } from "../db/row-reader.ts";
+import { assignments, flagIn, insertInto, rowReader } from "../db/row-reader.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { spentIn } from "./ledger/usage.ts";
@@ -48,9 +48,8 @@ export async function createAccount(
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
 ): Promise<string> {
   const accountId = `acct_${randomId(16)}`;
-  await database.run(sql`
-    INSERT INTO accounts (account_id, email, created_at_ms, tier, low_micros)
-    VALUES (${accountId}, ${email}, ${atMs}, ${tier}, ${defaultLowBalanceMicros})`);
+  const account = { accountId, email, createdAtMs: atMs, tier, low_micros: defaultLowBalanceMicros };
+  await database.run(insertInto("accounts", account));
   return accountId;
 }
 
@@ -117,27 +116,21 @@ export function tierIn(row: Row, column: string): Tier {
 }
 
 /** The fields of an account to update; absent fields keep their value. */
-export interface AccountChange {
-  readonly tier?: Tier;
-  readonly state?: AccountState;
-  readonly lowBalanceMicros?: number;
-  readonly capMicros?: number | null;
-  readonly rateLimitOverride?: RateLimits | null;
-  readonly isOperator?: boolean;
-}
+export type AccountChange = Partial<
+  Pick<Account, "tier" | "state" | "lowBalanceMicros" | "capMicros" | "rateLimitOverride" | "isOperator">
+>;
 
 /** Updates an account. Throws a UserError if the id is unknown. */
-export async function changeAccount(database: SqlDatabase, accountId: string, change: AccountChange): Promise<void> {
-  const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override, isOperator } = change;
-  const updatedRows = await database.run(sql`
-    UPDATE accounts
-    SET    tier       = coalesce(${tier ?? null}, tier),
-           state      = coalesce(${state ?? null}, state),
-           low_micros = coalesce(${lowBalanceMicros ?? null}, low_micros),
-           cap_micros = ${capMicros === undefined ? sql`cap_micros` : capMicros},
-           per_10s    = ${override === undefined ? sql`per_10s` : (override?.per10s ?? null)},
-           per_60s    = ${override === undefined ? sql`per_60s` : (override?.per60s ?? null)},
-           is_operator = coalesce(${isOperator === undefined ? null : Number(isOperator)}, is_operator)
-    WHERE  account_id = ${accountId}`);
+export async function changeAccount(
+  database: SqlDatabase,
+  accountId: string,
+  { lowBalanceMicros, rateLimitOverride: limits, ...change }: AccountChange,
+): Promise<void> {
+  const per10s = limits === undefined ? undefined : (limits?.per10s ?? null);
+  const per60s = limits === undefined ? undefined : (limits?.per60s ?? null);
+  const columns = { ...change, low_micros: lowBalanceMicros, per_10s: per10s, per_60s: per60s };
+  const updatedRows = await database.run(
+    sql`UPDATE accounts SET ${assignments(columns)} WHERE account_id = ${accountId}`,
+  );
   if (updatedRows === 0) throw unknownAccountError(accountId);
 }

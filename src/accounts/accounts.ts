@@ -58,7 +58,7 @@ export interface Hold {
   /** The price to charge; 0 if the request repeats a charged one. */
   readonly micros: number;
   /** The idempotency key of the request, if it has one. */
-  readonly request?: IdempotentRequest;
+  readonly request?: IdempotentRequest | undefined;
   /** Releases the hold. Idempotent. */
   release(): void;
 }
@@ -76,6 +76,8 @@ export class Accounts {
   private readonly keyUses: KeyUseRecorder;
   private readonly requests: RequestCounter;
   private readonly clock: Clock;
+  /** The sums of holds by account. */
+  private readonly heldMicros = new Map<string, number>();
   /** The key of the local account of open access; undefined if requests need keys. */
   private localKeyId: string | undefined;
 
@@ -158,18 +160,28 @@ export class Accounts {
   /**
    * Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds.
    */
-  hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
+  hold({ cached: { account } }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
     if (this.isOpen) return { usageClass, units, micros: 0, release: ignore };
     const micros = prices[usageClass] * units;
-    requireFunds(cached.account, micros, cached.heldMicros, monthOf(this.clock.wallMs()));
-    cached.heldMicros += micros;
+    requireFunds(account, micros, this.heldBy(account.accountId), monthOf(this.clock.wallMs()));
+    this.addHeld(account.accountId, micros);
     let isHeld = true;
     const release = (): void => {
-      if (isHeld) cached.heldMicros -= micros;
+      if (isHeld) this.addHeld(account.accountId, -micros);
       isHeld = false;
     };
-    const hold = { usageClass, units, micros, release };
-    return request === undefined ? hold : { ...hold, request };
+    return { usageClass, units, micros, request, release };
+  }
+
+  /** Returns the sum of an account's holds, in micros. */
+  heldBy(accountId: string): number {
+    return this.heldMicros.get(accountId) ?? 0;
+  }
+
+  private addHeld(accountId: string, micros: number): void {
+    const sum = this.heldBy(accountId) + micros;
+    if (sum === 0) this.heldMicros.delete(accountId);
+    else this.heldMicros.set(accountId, sum);
   }
 
   /**
@@ -198,9 +210,9 @@ export class Accounts {
   async charge({ key: { accountId, keyId }, cached }: Identity, hold: Hold, chargeId: string): Promise<number> {
     const { micros, usageClass, units, request } = hold;
     if (micros === 0) return 0;
-    const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
+    const charge = { chargeId, accountId, keyId, usageClass, units, request, atMs: this.clock.wallMs() };
     try {
-      const failure = await this.post(request === undefined ? charge : { ...charge, request });
+      const failure = await this.post(charge);
       if (failure === "repeated") return 0;
       if (failure === "mismatched") throw refuse("idempotency_key_reused", {});
       if (failure !== undefined) throw refuseForBilling(failure);

@@ -7,8 +7,15 @@ export interface Clock {
   monotonicMs(): number;
 }
 
+/** The last result of `dayOf`: each charge asks, and formatting takes longer than the rest of its hold. */
+let last = { day: Number.NaN, text: "" };
+
 /** Returns the UTC day of a Unix time, as `YYYY-MM-DD`. */
-export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+export function dayOf(atMs: number): string {
+  const day = Math.floor(atMs / 86_400_000);
+  if (day !== last.day) last = { day, text: new Date(atMs).toISOString().slice(0, 10) };
+  return last.text;
+}
 
 /** Returns the UTC calendar month of a Unix time, as `YYYY-MM`. */
 export const monthOf = (atMs: number): string => dayOf(atMs).slice(0, 7);

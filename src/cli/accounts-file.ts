@@ -5,8 +5,9 @@ import type { Author } from "../accounts/administration/audit-log.ts";
 import { type AuditResult, openAndAudit } from "../accounts/ledger/audit.ts";
 import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/storage/open-accounts.ts";
 import type { Json } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
-import { isPostgresUrl } from "../db/postgres.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { classifyFault, type EngineFault } from "../db/engine-faults.ts";
+import { isPostgresUrl, withoutPassword } from "../db/postgres.ts";
 import { type SqlDatabase, useAndClose } from "../db/sql-database.ts";
 import { formatRows } from "./print.ts";
 import type { SharedValues } from "./settings.ts";
@@ -21,7 +22,7 @@ const busyMs = 10_000;
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
 export async function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
   requireExisting(path);
-  return useAndClose(openAccounts(path, { busyMs }), work);
+  return useAccounts(path, openAccounts(path, { busyMs }), work);
 }
 
 /** Audits an existing accounts file. Throws a UserError if it does not exist. */
@@ -36,7 +37,24 @@ function requireExisting(path: string): void {
 }
 
 export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-  return useAndClose(createAccounts(path, { busyMs }), work);
+  return useAccounts(path, createAccounts(path, { busyMs }), work);
+}
+
+/** Faults of a file, its disk, another process or the server, rather than of this program. */
+const outerFaults: readonly EngineFault[] = ["disk full", "busy", "damaged", "io error", "unreachable"];
+
+async function useAccounts<T>(
+  path: string,
+  opening: Promise<SqlDatabase>,
+  work: (database: SqlDatabase) => Promise<T>,
+): Promise<T> {
+  try {
+    return await useAndClose(opening, work);
+  } catch (thrown) {
+    if (thrown instanceof UserError || !outerFaults.includes(classifyFault(thrown))) throw thrown;
+    const location = withoutPassword(path);
+    throw new UserError(`${location}: The accounts cannot be used: ${messageOf(thrown)}.`, { cause: thrown });
+  }
 }
 
 /** Returns the author of changes by this command, for the audit log: the user of the operating system. */

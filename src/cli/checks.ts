@@ -23,7 +23,7 @@ const freeBytesMin = 100 * 2 ** 20;
 export const startChecks = (settings: CheckedSettings): readonly Check[] => [
   ["settings", () => checkValues(settings)],
   ["lake folder", () => requireLakeFolder(settings.lake).then(() => settings.lake)],
-  ...foldersOf(settings).map(([flag, path]): Check => [`folder of ${flag}`, () => checkFolder(flag, path)]),
+  ...foldersOf(settings).map(([flag, path, file]): Check => [`folder of ${flag}`, () => checkFolder(flag, path, file)]),
   ["tls", () => checkTls(certificateFilesOf(settings))],
 ];
 
@@ -36,11 +36,13 @@ export async function requireStartable(settings: CheckedSettings): Promise<void>
 export const spaceChecks = (settings: CheckedSettings): readonly Check[] =>
   foldersOf(settings).map(([flag, path]): Check => [`space for ${flag}`, () => checkSpace(path)]);
 
-/** The folders that a service writes to, by the flag that sets each. */
-const foldersOf = (settings: CheckedSettings): readonly (readonly [flag: string, path: string])[] => {
+/** The folders that a service writes to, by the flag that sets each, and the file in it that the flag names. */
+const foldersOf = (settings: CheckedSettings): readonly (readonly [flag: string, path: string, file?: string])[] => {
   const { accounts, auth, spool = tmpdir(), queue, metricsFolder } = settings;
   return [
-    ...(auth === "off" || isPostgresUrl(accounts) ? [] : [["--accounts", dirname(resolve(accounts))] as const]),
+    ...(auth === "off" || isPostgresUrl(accounts)
+      ? []
+      : [["--accounts", dirname(resolve(accounts)), accounts] as const]),
     ["--spool", resolve(spool)],
     ...(queue === undefined ? [] : [["--queue", resolve(queue)] as const]),
     ...(metricsFolder === undefined ? [] : [["--metrics-folder", resolve(metricsFolder)] as const]),
@@ -53,15 +55,18 @@ function checkValues(settings: CheckedSettings): string {
   return `log: ${logFormat()}, ${logLevel()}; public URL: ${publicUrl === undefined ? "none" : publicOriginOf(publicUrl)}; keys: ${auth}`;
 }
 
-/** Checks that files can be created in a folder, or in the nearest one above that exists; metrics are written to one that exists only. */
-async function checkFolder(flag: string, path: string): Promise<string> {
+/** Checks that files can be created in a folder, or in the nearest one above that exists, and that a file that exists can be written; metrics are written to one that exists only. */
+async function checkFolder(flag: string, path: string, file?: string): Promise<string> {
   const folder = flag === "--metrics-folder" ? path : existing(path);
   try {
     if (!(await stat(folder)).isDirectory()) throw new UserError(`${folder} is not a folder`);
     await access(folder, constants.W_OK | constants.X_OK);
+    if (file !== undefined && existsSync(file)) await access(file, constants.R_OK | constants.W_OK);
     return path;
   } catch (thrown) {
-    throw new UserError(`Invalid ${flag}: ${messageOf(thrown)}: expected a folder that can be written.`);
+    throw new UserError(
+      `Invalid ${flag}: ${messageOf(thrown)}: expected ${file === undefined ? "a folder" : "a file in a folder"} that can be written.`,
+    );
   }
 }
 

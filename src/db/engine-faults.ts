@@ -55,6 +55,7 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
   5: "busy", // SQLITE_BUSY
   6: "busy", // SQLITE_LOCKED
   7: "out of memory", // SQLITE_NOMEM
+  8: "io error", // SQLITE_READONLY
   10: "io error", // SQLITE_IOERR
   11: "damaged", // SQLITE_CORRUPT
   13: "disk full", // SQLITE_FULL

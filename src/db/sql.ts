@@ -29,6 +29,8 @@ export class Sql {
 
 /** Template tag: returns a fragment in which each substitution is a parameter or, if it is an `Sql`, spliced. */
 export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql | Value)[]): Sql {
+  // Keeps the texts themselves, by which a prepared statement is found again.
+  if (!substitutions.some((one) => one instanceof Sql)) return new Sql(parts, substitutions as readonly Value[]);
   const texts: string[] = [parts[0] ?? ""];
   const values: Value[] = [];
   substitutions.forEach((substitution, index) => {

@@ -48,6 +48,8 @@ interface OpenTransaction {
 
 export class SqliteDatabase {
   private readonly statements = new Map<string, StatementSyncInstance>();
+  /** The texts of a statement without fragments are the same object each time. */
+  private readonly statementsByTexts = new WeakMap<readonly string[], StatementSyncInstance>();
 
   private constructor(private readonly engine: DatabaseSyncInstance) {}
 
@@ -160,11 +162,12 @@ export class SqliteDatabase {
   }
 
   private statement({ texts }: Sql): StatementSyncInstance {
-    const text = texts.join("?");
-    const known = this.statements.get(text);
+    const known = this.statementsByTexts.get(texts);
     if (known !== undefined) return known;
-    const prepared = this.engine.prepare(text);
+    const text = texts.join("?");
+    const prepared = this.statements.get(text) ?? this.engine.prepare(text);
     this.statements.set(text, prepared);
+    this.statementsByTexts.set(texts, prepared);
     return prepared;
   }
 }

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { accountsVersion } from "../../src/accounts/storage/account-tables.ts";
-import { createAccountsFile, openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
 import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
 import { createAccounts, openAccounts, openAccountsToRead } from "../../src/accounts/storage/open-accounts.ts";
 import { withoutPassword } from "../../src/db/postgres.ts";
@@ -26,7 +25,7 @@ test("an accounts file uses the write-ahead log with synchronous=FULL each time 
     (await opened.one(sql`PRAGMA foreign_keys`))?.foreign_keys,
   ];
   assert.deepEqual(await settings(database), ["wal", 2, 1]);
-  const again = await openAccountsFile(path, { busyMs: 1000 });
+  const again = await openAccounts(path, { busyMs: 1000 });
   assert.deepEqual(await settings(again), ["wal", 2, 1]);
   await again.close();
   assert.equal(statSync(path).mode & 0o777, 0o600, "only its owner can read it");
@@ -38,7 +37,7 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   const foreign = join(folder, "foreign");
   writeFileSync(text, "no database at all".repeat(500));
   await assert.rejects(
-    () => openAccountsFile(text, { busyMs: 10 }),
+    () => openAccounts(text, { busyMs: 10 }),
     /text: cannot be opened as a database: .*not a database/,
   );
   assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
@@ -46,9 +45,9 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   const other = SqliteDatabase.open(foreign, { busyMs: 10 });
   other.run(sql`CREATE TABLE mine (x)`);
   other.close();
-  await assert.rejects(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
-  await assert.rejects(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
-  await assert.rejects(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
+  await assert.rejects(() => openAccounts(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
+  await assert.rejects(() => createAccounts(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
+  await assert.rejects(() => openAccounts(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });
 
 testOnBothEngines("accounts of another version are refused with both versions and the way out", async (t, engine) => {

@@ -8,8 +8,8 @@ import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
-import { openAccountsFile, openReadOnly } from "../../src/accounts/storage/accounts-file.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
+import { openAccounts, openAccountsToRead } from "../../src/accounts/storage/open-accounts.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
@@ -38,7 +38,7 @@ test("a backup taken during charges is sound and holds every charge answered bef
     const known = [...answered];
     const file = join(folder, `copy-${copy}.db`);
     assert.deepEqual((await backUp(client.accounts, file)).faults, []);
-    const copied = await openReadOnly(file);
+    const copied = await openAccountsToRead(file, { busyMs: 1000 });
     const charges = await copied.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
     await copied.close();
     const ids = new Set(charges.map((row) => textIn(row, "entry_id")));
@@ -171,7 +171,7 @@ test("a restore ends sessions, links and tokens, and ignores the write-ahead log
     await database.run(sql`INSERT INTO one_time_links VALUES (${sha256}, ${accountId}, 'sign_in', ${later})`);
   });
   await backUp(file, copy);
-  const killed = await openAccountsFile(file, { busyMs: 1000 });
+  const killed = await openAccounts(file, { busyMs: 1000 });
   t.after(() => killed.close());
   await adjustBalance(killed, { accountId, micros: -1, atMs: 0 });
   const remaining = (): Promise<unknown> =>

@@ -11,7 +11,6 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { accountTables } from "../../src/accounts/storage/account-tables.ts";
-import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
 import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
@@ -214,7 +213,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     const expected = accountTables.flatMap(({ name, columns }) =>
       Object.keys(columns).map((column) => `${name}.${column}`),
     );
-    const file = await openAccountsFile(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });
+    const file = await openAccounts(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });
     const inFile = await file.all(sql`
       SELECT tables.name || '.' || columns.name AS name
       FROM   sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`);

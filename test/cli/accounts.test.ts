@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { openAccountsToRead } from "../../src/accounts/storage/open-accounts.ts";
 import { isObject } from "../../src/base/json.ts";
+import { withAccountsFile } from "../../src/cli/accounts-file.ts";
+import { sql } from "../../src/db/sql.ts";
+import { useAndClose } from "../../src/db/sql-database.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { carquet, carquetHere, eventually, startServing } from "../support/command-line.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -201,4 +205,26 @@ describe("a command that cannot run", () => {
     }
     assert.ok(!existsSync(none));
   });
+});
+
+test("amounts are refused with the amounts that are accepted", async () => {
+  for (const [usd, bounds] of [
+    ["0", /such as 25 or 0\.50, above 0 and up to 999999, with at most 6 decimals/],
+    ["1.0000001", /at most 6 decimals/],
+    ["1000000", /up to 999999/],
+  ] as const) {
+    const { code, err } = await carquetHere(["credits", "add", "--account", "a", `--usd=${usd}`, "--accounts", file]);
+    assert.equal(code, 2, usd);
+    assert.match(err, bounds, usd);
+  }
+});
+
+test("a file that cannot be written is named in one line", async () => {
+  await createCustomer(file);
+  await assert.rejects(
+    withAccountsFile(file, () =>
+      useAndClose(openAccountsToRead(file, { busyMs: 1000 }), (read) => read.run(sql`DELETE FROM sessions`)),
+    ),
+    { name: "UserError", message: `${file}: The accounts cannot be used: attempt to write a readonly database.` },
+  );
 });

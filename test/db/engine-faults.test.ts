@@ -55,6 +55,14 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
+    "a change of a SQLite file that is opened to be read",
+    "io error",
+    (folder) => {
+      sqliteFile(join(folder, "a.db")).close();
+      Sqlite.openToRead(join(folder, "a.db")).run(sql`INSERT INTO words VALUES ('two')`);
+    },
+  ],
+  [
     "a duplicate key in a SQLite table",
     "constraint",
     (folder) => sqliteFile(join(folder, "a.db")).run(sql`INSERT INTO words VALUES ('one')`),

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { createAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
+import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { type CommandResult, type ServeProcess, startServing } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
@@ -96,7 +96,7 @@ export class Terminal {
   private async serve(name: string, args: readonly string[]): Promise<TerminalResult> {
     await this.stop();
     const accounts = resolve(this.folder, this.env.CARQUET_ACCOUNTS ?? "data/accounts.db");
-    if (!existsSync(accounts)) await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
+    if (!existsSync(accounts)) await (await createAccounts(accounts, { busyMs: 5000 })).close();
     const lake = resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake");
     const env = { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
     const located = args.map((arg) => (existsSync(join(this.folder, arg)) ? join(this.folder, arg) : arg));

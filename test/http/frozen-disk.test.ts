@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { createAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
+import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { isObject } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { useAndClose } from "../../src/db/sql-database.ts";
@@ -29,7 +29,7 @@ async function serveOnDisk(t: TestContext): Promise<HangingDisk> {
   const folder = await temporaryFolder(t);
   const accounts = join(folder, "accounts.db");
   const hang = join(folder, "hang");
-  await useAndClose(createAccountsFile(accounts, { busyMs: 1000 }), () => undefined);
+  await useAndClose(createAccounts(accounts, { busyMs: 1000 }), () => undefined);
   const env = {
     CARQUET_ACCOUNTS: accounts,
     LD_PRELOAD: await compileRecorder(folder),

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isMetered, prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
-import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
+import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { Row } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -200,7 +200,7 @@ test("a client that disconnects before the charge is not charged", async (t) => 
 
 test("a locked ledger refuses priced requests with 503 while it is locked, and the service is alive", async (t) => {
   const locked = await startService(t, lake);
-  const other = await openAccountsFile(locked.accounts, { busyMs: 1000 });
+  const other = await openAccounts(locked.accounts, { busyMs: 1000 });
   try {
     await other.run(sql`BEGIN IMMEDIATE`);
     // All are answered before the lock is released.

@@ -1,6 +1,6 @@
 /** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
 import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
-import { rowReader } from "../../db/row-reader.ts";
+import { insertInto, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -25,10 +25,7 @@ const readRecord = rowReader({
 export type AuditRecord = ReturnType<typeof readRecord>;
 
 export async function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): Promise<void> {
-  const { atMs, actor, action, accountId, details } = record;
-  await database.run(sql`
-    INSERT INTO audit_log (at_ms, actor, action, account_id, details)
-    VALUES (${atMs}, ${actor}, ${action}, ${accountId}, ${details})`);
+  await database.run(insertInto("audit_log", record));
 }
 
 /** A page of the audit log: the records below `before`, of one account if it is named. */

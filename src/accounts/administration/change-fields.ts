@@ -48,11 +48,17 @@ export const choiceOf = <const Choice extends string | number>(choices: readonly
   parse: (text: string): Choice | undefined => choices.find((choice) => String(choice) === text),
 });
 
+const amountBounds = {
+  negative: "from -999999 to 999999 and not 0",
+  zero: "from 0 to 999999",
+  positive: "above 0 and up to 999999",
+} as const;
+
 /** A field of an amount in USD, as micros. `negative` also allows negative amounts but not zero. */
-export const usdFrom = (lowest: "negative" | "zero" | "positive") => ({
+export const usdFrom = (lowest: keyof typeof amountBounds) => ({
   // Keyboards for decimals lack the minus sign.
   ...(lowest === "negative" ? {} : { inputMode: "decimal" as const }),
-  expected: "an amount in USD such as 25 or 0.50, up to 999999",
+  expected: `an amount in USD such as 25 or 0.50, ${amountBounds[lowest]}, with at most 6 decimals`,
   parse: (text: string): number | undefined => {
     // As pages show it.
     const micros = parseUsd(text.replace(/^(-?)\$/, "$1"));

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { integerIn, integerOrNullIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { rowReader } from "../../db/row-reader.ts";
+import { insertInto, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
@@ -57,14 +57,11 @@ export type NewSearch = Pick<SavedSearch, "accountId" | "keyId" | "name" | "quer
 
 /** Creates a search. Throws a UserError if the account has `accountSearchesMax`. */
 export async function createSearch(database: SqlDatabase, search: NewSearch, atMs: number): Promise<SavedSearch> {
-  const { accountId, keyId, name, query, url, since } = search;
-  await lockAccount(database, accountId);
-  if ((await listSearches(database, accountId)).length >= accountSearchesMax)
+  await lockAccount(database, search.accountId);
+  if ((await listSearches(database, search.accountId)).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
-  const row = await database.one(sql`
-    INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
-    VALUES (${randomUUID()}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${newSecret()}, ${atMs}, ${since}, ${atMs})
-    RETURNING *`);
+  const created = { ...search, searchId: randomUUID(), secret: newSecret(), createdAtMs: atMs, nextAtMs: atMs };
+  const row = await database.one(sql`${insertInto("saved_searches", created)} RETURNING *`);
   return readSearch(row ?? {});
 }
 
@@ -110,10 +107,10 @@ export const rotateSecret = (database: SqlDatabase, search: OfSearch, atMs: numb
 async function updateSearch(
   database: SqlDatabase,
   { accountId, searchId }: OfSearch,
-  assignments: Sql,
+  changes: Sql,
 ): Promise<SavedSearch> {
   const row = await database.one(sql`
-    UPDATE saved_searches SET ${assignments} WHERE account_id = ${accountId} AND search_id = ${searchId} RETURNING *`);
+    UPDATE saved_searches SET ${changes} WHERE account_id = ${accountId} AND search_id = ${searchId} RETURNING *`);
   if (row === undefined) throw unknownSearchError(searchId);
   return readSearch(row);
 }

@@ -2,8 +2,8 @@
  * API keys of the form `cq_live_<key id>_<secret>`: generates, parses and verifies them. The secret has 256 random bits and is shown
  * once; only its SHA-256 is stored. At that entropy a salt or a slow hash adds nothing.
  */
-import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { randomId } from "../../base/random-ids.ts";
+import { hash, timingSafeEqual } from "node:crypto";
+import { newSecret, randomId, secretHash } from "../../base/random-ids.ts";
 
 const pattern = /^cq_live_([0-9a-hjkmnp-tv-z]{16})_([A-Za-z0-9_-]{43})$/;
 
@@ -17,8 +17,8 @@ interface GeneratedApiKey {
 
 export function generateApiKey(): GeneratedApiKey {
   const keyId = randomId(16);
-  const secret = randomBytes(32).toString("base64url");
-  return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: digest(secret).toString("hex") };
+  const secret = newSecret();
+  return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: secretHash(secret) };
 }
 
 export function parseApiKey(key: string): { readonly keyId: string; readonly secret: string } | undefined {
@@ -27,8 +27,7 @@ export function parseApiKey(key: string): { readonly keyId: string; readonly sec
 }
 
 /** Returns a new access token of a grant: like an API key, so that it is redacted like one. */
-export const generateAccessToken = (keyId: string): string =>
-  `cq_oauth_${keyId}_${randomBytes(32).toString("base64url")}`;
+export const generateAccessToken = (keyId: string): string => `cq_oauth_${keyId}_${newSecret()}`;
 
 const accessTokenPattern = /^cq_oauth_[0-9a-hjkmnp-tv-z]{16}_[A-Za-z0-9_-]{43}$/;
 

@@ -9,8 +9,8 @@ import { refuse } from "../../contract/errors.ts";
 const refreshMs = 300;
 const validMs = 900;
 
-/** Cached values; the least recently used are forgotten. */
-const valuesMax = 10_000;
+/** Cached credentials, and accounts of keys; the least recently used are forgotten. */
+export const credentialsMax = 10_000;
 
 /** How long, and how many, unknown credentials are not looked up again. New ones work when this is over. */
 const unknownMs = 500;
@@ -25,7 +25,7 @@ interface Cached<Value> {
 }
 
 export abstract class CredentialCache<Value extends object> {
-  private readonly cached = new LRUCache<string, Cached<Value>>({ max: valuesMax });
+  private readonly cached = new LRUCache<string, Cached<Value>>({ max: credentialsMax });
   private readonly loading = new Map<string, Promise<Value | undefined>>();
   /** The times until which ids are unknown. */
   private readonly unknownUntilMs = new LRUCache<string, number>({ max: unknownMax });

@@ -1,12 +1,12 @@
 /** Cache of API keys and their accounts, and the times of their last uses. */
+import { LRUCache } from "lru-cache";
 import type { Account } from "../account.ts";
-import { CredentialCache } from "./credential-cache.ts";
+import { CredentialCache, credentialsMax } from "./credential-cache.ts";
 import type { ActiveKey, ApiKey, KeyUses } from "./keys.ts";
 
-/** An account as last read, and the sum of its holds. */
+/** An account as last read, less what has been charged since. */
 export interface CachedAccount {
   account: Account;
-  heldMicros: number;
 }
 
 export interface CachedKey {
@@ -17,11 +17,7 @@ export interface CachedKey {
 }
 
 export class KeyCache extends CredentialCache<CachedKey> {
-  /** The accounts that cached keys and running requests refer to: none of the latter's holds is forgotten. */
-  private readonly accounts = new Map<string, WeakRef<CachedAccount>>();
-  private readonly unusedAccounts = new FinalizationRegistry<string>((accountId) => {
-    if (this.cachedAccount(accountId) === undefined) this.accounts.delete(accountId);
-  });
+  private readonly accounts = new LRUCache<string, CachedAccount>({ max: credentialsMax });
 
   constructor(
     private readonly findKey: (keyId: string) => Promise<ActiveKey | undefined>,
@@ -34,25 +30,10 @@ export class KeyCache extends CredentialCache<CachedKey> {
     const found = await this.findKey(keyId);
     if (found === undefined) return undefined;
     const { key, sha256, account } = found;
-    return { key, sha256: Buffer.from(sha256, "hex"), cached: this.cacheAccount(account) };
-  }
-
-  /** Replaces the cached state of an account; its holds stay. */
-  private cacheAccount(account: Account): CachedAccount {
-    const { accountId } = account;
-    const known = this.cachedAccount(accountId);
-    if (known !== undefined) {
-      known.account = account;
-      return known;
-    }
-    const cached = { account, heldMicros: 0 };
-    this.accounts.set(accountId, new WeakRef(cached));
-    this.unusedAccounts.register(cached, accountId);
-    return cached;
-  }
-
-  private cachedAccount(accountId: string): CachedAccount | undefined {
-    return this.accounts.get(accountId)?.deref();
+    const cached = this.accounts.get(account.accountId) ?? { account };
+    cached.account = account;
+    this.accounts.set(account.accountId, cached);
+    return { key, sha256: Buffer.from(sha256, "hex"), cached };
   }
 }
 

@@ -1,7 +1,7 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { flagIn, rowReader } from "../../db/row-reader.ts";
+import { flagIn, insertInto, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, changeAccount, createAccount, getAccount, lockAccount } from "../account.ts";
@@ -61,20 +61,19 @@ const dayMs = 86_400_000;
  */
 export async function createKey(
   database: SqlDatabase,
-  { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
+  { scopes: granted, atMs, name = "", isWeb = false, ...grant }: NewKey,
 ): Promise<{ readonly key: string; readonly keyId: string }> {
   const { key, keyId, sha256 } = generateApiKey();
-  await lockAccount(database, accountId);
+  await lockAccount(database, grant.accountId);
   const counted = await database.one(sql`
     SELECT count(*) AS n FROM keys
-    WHERE  account_id = ${accountId} AND is_web = 0 AND (revoked_at_ms IS NULL OR revoked_at_ms > ${atMs - dayMs})`);
+    WHERE  account_id = ${grant.accountId} AND is_web = 0 AND (revoked_at_ms IS NULL OR revoked_at_ms > ${atMs - dayMs})`);
   if (!isWeb && integerIn(counted, "n") >= accountKeysMax)
     throw new UserError(
       `Too many keys: expected at most ${accountKeysMax} of an account, agents and those revoked in the last day included.`,
     );
-  await database.run(sql`
-    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
-    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
+  const row = { ...grant, keyId, sha256, scopes: granted.join(), createdAtMs: atMs, name, isWeb };
+  await database.run(insertInto("keys", row));
   return { key, keyId };
 }
 

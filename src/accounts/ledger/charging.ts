@@ -23,7 +23,7 @@ export interface ChargeEntry {
   readonly units?: number;
   readonly atMs: number;
   /** The idempotency key of the request, if it has one. */
-  readonly request?: IdempotentRequest;
+  readonly request?: IdempotentRequest | undefined;
 }
 
 const microsOf = ({ usageClass, units = 1 }: Pick<ChargeEntry, "usageClass" | "units">): number =>
@@ -68,17 +68,21 @@ export async function postCharge(
 }
 
 /** Locks the account before the entry is numbered: the entries of an account are numbered in the order in which they are committed. */
-async function insert(database: SqlDatabase, { chargeId, accountId, keyId, usageClass, atMs, ...charge }: ChargeEntry) {
-  const price = sql`(SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass})`;
-  const row = sql`
-    ${chargeId}, ${accountId}, 'charge', ${-microsOf({ usageClass, ...charge })}, ${atMs}, ${price}, ${keyId}`;
+async function insert(database: SqlDatabase, charge: ChargeEntry): Promise<void> {
+  const { chargeId, accountId, keyId, usageClass, atMs } = charge;
+  const micros = -microsOf(charge);
   // SQLite has one writer, and would copy a SELECT into a temporary table first.
-  const source =
-    database.dialect.name === "sqlite"
-      ? sql`VALUES (${row})`
-      : sql`SELECT ${row} FROM accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`;
   const count = await database.post(
-    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id) ${source}`,
+    database.dialect.name === "sqlite"
+      ? sql`
+        INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+        VALUES (${chargeId}, ${accountId}, 'charge', ${micros}, ${atMs},
+                (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId})`
+      : sql`
+        INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+        SELECT ${chargeId}, account_id, 'charge', ${micros}, ${atMs},
+               (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}), ${keyId}
+        FROM   accounts WHERE account_id = ${accountId} FOR NO KEY UPDATE`,
   );
   if (count !== 1) throw new TypeError(`Unknown account ${accountId}: expected that of a key.`);
 }

@@ -3,6 +3,7 @@
  * stored in the transaction of its charge. Responses are not stored: a repeated request is computed again.
  */
 import { textIn } from "../../base/json.ts";
+import { insertInto } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -36,12 +37,11 @@ export async function findRepetition(
 export async function useIdempotencyKey(
   database: SqlDatabase,
   accountId: string,
-  { idempotencyKey, sha256 }: IdempotentRequest,
-  charge: { readonly chargeId: string; readonly atMs: number },
+  request: IdempotentRequest,
+  { chargeId, atMs }: { readonly chargeId: string; readonly atMs: number },
 ): Promise<void> {
   await database.run(sql`
-    INSERT INTO idempotency_keys (account_id, idempotency_key, sha256, charge_id, at_ms)
-    VALUES (${accountId}, ${idempotencyKey}, ${sha256}, ${charge.chargeId}, ${charge.atMs})
+    ${insertInto("idempotency_keys", { accountId, ...request, chargeId, atMs })}
     ON CONFLICT (account_id, idempotency_key)
     DO UPDATE SET sha256 = excluded.sha256, charge_id = excluded.charge_id, at_ms = excluded.at_ms`);
 }

@@ -8,6 +8,7 @@
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { randomId } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
+import { insertInto } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
@@ -82,10 +83,10 @@ interface Posting {
 
 /** Inserts an entry. Returns its id. Throws a UserError if the account is unknown or the reference is taken. */
 async function post(database: SqlDatabase, kind: string, idPrefix: string, posting: Posting): Promise<string> {
-  const { accountId, micros, atMs, creditId = null, reference = null, note = null } = posting;
+  const { accountId, reference } = posting;
   await lockAccount(database, accountId);
   const duplicate =
-    reference === null
+    reference === undefined
       ? undefined
       : await database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
   if (duplicate !== undefined)
@@ -93,9 +94,7 @@ async function post(database: SqlDatabase, kind: string, idPrefix: string, posti
       `Reference ${reference} is already posted as ${textIn(duplicate, "entry_id")}: expected a new reference.`,
     );
   const entryId = `${idPrefix}_${randomId(16)}`;
-  await database.run(sql`
-    INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, credit_id, reference, note)
-    VALUES (${entryId}, ${accountId}, ${kind}, ${micros}, ${atMs}, ${creditId}, ${reference}, ${note})`);
+  await database.run(insertInto("entries", { ...posting, entryId, kind }));
   return entryId;
 }
 

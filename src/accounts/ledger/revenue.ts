@@ -22,8 +22,6 @@ export const revenueDaysMax = 400;
 const comparedIn = rowReader({ micros: integerIn, beforeMicros: integerIn });
 type ComparedCharges = ReturnType<typeof comparedIn>;
 
-type CreditKind = "paid" | "promotional" | "adjustment" | "chargeback_reversal";
-
 export interface RevenueSums {
   readonly total: ComparedCharges;
   /** Days with charges of either period, in order. */
@@ -34,7 +32,7 @@ export interface RevenueSums {
   /** The number of accounts with charges, those that are not listed included. */
   readonly accountCount: number;
   /** Sums of entries beside charges and their refunds, by day of either period and kind; those that take from a balance are negative. */
-  readonly credits: readonly { readonly date: string; readonly kind: CreditKind; readonly micros: number }[];
+  readonly credits: readonly ReturnType<typeof readCredits>[];
 }
 
 /**
@@ -119,7 +117,7 @@ const isIn = ({ startDate, endDate }: RevenueDays): Sql => sql`day BETWEEN ${sta
 
 const readDay = rowReader({ date: textIn, requests: integerIn, micros: integerIn });
 
-const creditKinds: readonly CreditKind[] = ["paid", "promotional", "adjustment", "chargeback_reversal"];
+const readCredits = rowReader({ date: textIn, kind: textIn, micros: integerIn });
 
 /** Sums the entries beside charges. Reads those of each account by their index, which leaves charges out: SQLite keeps the order of a CROSS JOIN. */
 async function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]): Promise<RevenueSums["credits"]> {
@@ -127,16 +125,13 @@ async function creditsOf(database: SqlDatabase, ranges: readonly RevenueDays[]):
   const [first = ""] = days;
   const last = days.at(-1) ?? "";
   const rows = await database.all(sql`
-    SELECT   day, kind, CAST(sum(micros) AS bigint) AS micros
+    SELECT   day AS date, kind, CAST(sum(micros) AS bigint) AS micros
     FROM     (SELECT ${database.dialect.dayOf(sql`at_ms`)} AS day, kind, entries.micros AS micros
               FROM   accounts CROSS JOIN entries
               WHERE  entries.account_id = accounts.account_id AND kind <> 'charge' AND coalesce(substr(reference, 1, 7), '') <> 'refund_'
                      AND at_ms >= ${dayStartMs(first)} AND at_ms < ${dayStartMs(plusDays(last, 1))}) AS credits
     GROUP BY day, kind ORDER BY day, kind`);
-  return rows.flatMap((row) => {
-    const date = textIn(row, "day");
-    const kind = creditKinds.find((known) => known === row.kind);
-    const isInRange = ranges.some(({ startDate, endDate }) => startDate <= date && date <= endDate);
-    return kind === undefined || !isInRange ? [] : [{ date, kind, micros: integerIn(row, "micros") }];
-  });
+  return rows
+    .map(readCredits)
+    .filter(({ date }) => ranges.some(({ startDate, endDate }) => startDate <= date && date <= endDate));
 }

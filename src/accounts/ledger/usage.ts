@@ -1,7 +1,7 @@
 /** Operation `getUsage`: requests and charges of an account by UTC day and usage class. Reads the ledger, never writes it. */
 import { plusDays } from "../../base/day.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { refuse } from "../../contract/errors.ts";
+import { type Refusal, refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
@@ -25,18 +25,14 @@ export type UsageRow = AnswerOf<"getUsage">["data"][number];
 export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRange {
   const endDate = query.end_date ?? today;
   const startDate = query.start_date ?? plusDays(endDate, 1 - defaultRangeDays);
-  if (startDate > endDate)
-    throw refuse("incompatible_parameters", {
-      parameters: "start_date and end_date",
-      reason: `${startDate} is after ${endDate}`,
-    });
+  if (startDate > endDate) throw refuseRange(`${startDate} is after ${endDate}`);
   if (plusDays(startDate, rangeDaysMax) <= endDate)
-    throw refuse("incompatible_parameters", {
-      parameters: "start_date and end_date",
-      reason: `the range from ${startDate} to ${endDate} is longer than ${rangeDaysMax} days`,
-    });
+    throw refuseRange(`the range from ${startDate} to ${endDate} is longer than ${rangeDaysMax} days`);
   return { startDate, endDate, classes: query.metering_class };
 }
+
+const refuseRange = (reason: string): Refusal =>
+  refuse("incompatible_parameters", { parameters: "start_date and end_date", reason });
 
 const readUsage = rowReader({
   date: textIn,

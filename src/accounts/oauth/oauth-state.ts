@@ -3,7 +3,7 @@
  * grant access like secrets, so only their SHA-256 is stored. Expired state is never returned; a purge removes it.
  */
 import { integerIn, integerOrNullIn, isObject, textIn } from "../../base/json.ts";
-import { rowReader } from "../../db/row-reader.ts";
+import { insertInto, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -23,13 +23,12 @@ export interface OAuthState extends StateName {
 /** Saves a piece of state. Keeps the client that it belongs to at least until a time, if one is given. */
 export const saveState = (
   opened: SqlDatabase,
-  { kind, sha256, keyId, expiresAtMs, content }: OAuthState,
+  state: OAuthState,
   client?: StateName & { readonly untilMs: number },
 ): Promise<void> =>
   opened.transaction(async (database) => {
     await database.run(sql`
-      INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
-      VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
+      ${insertInto("oauth_state", { ...state })}
       ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
     if (client === undefined) return;
     await database.run(sql`

@@ -51,27 +51,26 @@ export class FailedAuthentications {
   }
 }
 
-/**
- * Failed sign-ins to one account from one client address, to one account, and from one client address; further attempts are refused. The
- * first also limits wrong current passwords when the password of an account is changed.
- */
+/** Failed sign-ins to one account from one client network; wrong current passwords of an account when it is changed. */
 export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
+
+type NameOf = (account: string, network: string) => string;
 
 /**
  * Limits failed sign-ins: from one client network, to one account from one network, and to one account from all networks. The last limit is higher,
  * so that a single client cannot lock an account's holder out.
  */
 export class SignInLimits {
-  private readonly ofNetwork: FailedAuthentications;
-  private readonly ofAccountFromNetwork: FailedAuthentications;
-  private readonly ofAccount: FailedAuthentications;
+  private readonly limits: readonly (readonly [FailedAuthentications, NameOf])[];
 
   constructor(nowMs: () => number) {
-    this.ofNetwork = new FailedAuthentications(limitsOfNetwork, nowMs);
-    this.ofAccountFromNetwork = new FailedAuthentications(failedSignInLimits, nowMs);
-    this.ofAccount = new FailedAuthentications(limitsOfAccount, nowMs);
+    this.limits = [
+      [new FailedAuthentications(limitsOfNetwork, nowMs), (_, network) => network],
+      [new FailedAuthentications(failedSignInLimits, nowMs), (account, network) => `${network} ${account}`],
+      [new FailedAuthentications(limitsOfAccount, nowMs), (account) => account],
+    ];
   }
 
   /**
@@ -79,14 +78,15 @@ export class SignInLimits {
    * that no account has, the name; `network` is as `clientNetwork` returns it, without spaces.
    */
   count(account: string, network: string): number | undefined {
-    const pair = `${network} ${account}`;
-    return this.ofNetwork.count(network) ?? this.ofAccountFromNetwork.count(pair) ?? this.ofAccount.count(account);
+    for (const [failures, nameOf] of this.limits) {
+      const retryAfterSeconds = failures.count(nameOf(account, network));
+      if (retryAfterSeconds !== undefined) return retryAfterSeconds;
+    }
+    return undefined;
   }
 
   /** Takes back the count of an attempt that succeeded. */
   uncount(account: string, network: string): void {
-    this.ofNetwork.uncount(network);
-    this.ofAccountFromNetwork.uncount(`${network} ${account}`);
-    this.ofAccount.uncount(account);
+    for (const [failures, nameOf] of this.limits) failures.uncount(nameOf(account, network));
   }
 }

@@ -90,33 +90,31 @@ export class RateLimiter implements RequestCounter {
   }
 }
 
-/** The request times of an account in the last 60 seconds: a growing ring buffer, indexed by positions that only increase. */
+/** The request times of an account in the last 60 seconds, and the positions at which the windows start. */
 class RequestLog {
-  private timesMs = new Float64Array(64);
+  private readonly timesMs: number[] = [];
   private longStart = 0;
   private shortStart = 0;
-  private end = 0;
 
   get shortCount(): number {
-    return this.end - this.shortStart;
+    return this.timesMs.length - this.shortStart;
   }
 
   get longCount(): number {
-    return this.end - this.longStart;
+    return this.timesMs.length - this.longStart;
   }
 
   expire(nowMs: number): void {
-    while (this.longStart < this.end && this.at(this.longStart) <= nowMs - longWindowSeconds * 1000)
-      this.longStart += 1;
-    this.shortStart = Math.max(this.shortStart, this.longStart);
-    while (this.shortStart < this.end && this.at(this.shortStart) <= nowMs - shortWindowSeconds * 1000)
-      this.shortStart += 1;
+    this.longStart = this.startOf(longWindowSeconds, this.longStart, nowMs);
+    this.shortStart = this.startOf(shortWindowSeconds, Math.max(this.shortStart, this.longStart), nowMs);
+    if (this.longStart <= this.longCount) return;
+    this.timesMs.splice(0, this.longStart);
+    this.shortStart -= this.longStart;
+    this.longStart = 0;
   }
 
   add(nowMs: number): void {
-    if (this.longCount === this.timesMs.length) this.grow();
-    this.timesMs[this.end % this.timesMs.length] = nowMs;
-    this.end += 1;
+    this.timesMs.push(nowMs);
   }
 
   /** Returns the limit that one more request would exceed; if both, the one with the longer wait. */
@@ -129,19 +127,15 @@ class RequestLog {
 
   /** The wait ends when only the last `limit - 1` requests are still in the window. */
   private excessOf(limit: number, windowSeconds: number, nowMs: number): RateLimitExcess {
-    const waitMs = limit === 0 ? windowSeconds * 1000 : this.at(this.end - limit) + windowSeconds * 1000 - nowMs;
+    const firstMs = limit === 0 ? nowMs : (this.timesMs.at(-limit) ?? nowMs);
+    const waitMs = firstMs + windowSeconds * 1000 - nowMs;
     return { limit, windowSeconds, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
   }
 
-  private at(position: number): number {
-    return this.timesMs[position % this.timesMs.length] ?? Number.NaN;
-  }
-
-  private grow(): void {
-    const larger = new Float64Array(this.timesMs.length * 2);
-    for (let position = this.longStart; position < this.end; position += 1)
-      larger[position % larger.length] = this.at(position);
-    this.timesMs = larger;
+  private startOf(windowSeconds: number, from: number, nowMs: number): number {
+    let start = from;
+    while ((this.timesMs[start] ?? nowMs) <= nowMs - windowSeconds * 1000) start += 1;
+    return start;
   }
 }
 

@@ -18,11 +18,9 @@ export class SharedRateLimiter implements RequestCounter {
 
   async take(accountId: string, limits: RateLimits): Promise<RateLimitExcess | undefined> {
     const row = await this.countRequests(accountId, 1, limits);
-    const excesses = [excessIn(row, "wait_10s", limits.per10s, 10), excessIn(row, "wait_60s", limits.per60s, 60)];
-    const [excess] = excesses
-      .flatMap((found) => found ?? [])
-      .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
-    return excess;
+    const short = excessIn(row, "wait_10s", limits.per10s, 10);
+    const long = excessIn(row, "wait_60s", limits.per60s, 60);
+    return (long?.retryAfterSeconds ?? 0) > (short?.retryAfterSeconds ?? 0) ? long : short;
   }
 
   async add(accountId: string, requests: number): Promise<void> {

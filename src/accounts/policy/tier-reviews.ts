@@ -120,11 +120,10 @@ async function listPaidCredits(
     LEFT JOIN entries AS reversal ON reversal.credit_id = entries.entry_id AND reversal.kind = 'chargeback_reversal'
     WHERE    entries.kind <> 'charge' AND entries.kind = 'paid' AND ${ofAccount(sql`entries.account_id`, accountId)}
     ORDER BY entries.entry`);
-  const credits = new Map<string, PaidCredit[]>();
+  const credits = new Map<string, readonly PaidCredit[]>();
   for (const row of rows) {
-    const known = credits.get(textIn(row, "account_id"));
-    if (known === undefined) credits.set(textIn(row, "account_id"), [paidCreditFromRow(row)]);
-    else known.push(paidCreditFromRow(row));
+    const payer = textIn(row, "account_id");
+    credits.set(payer, [...(credits.get(payer) ?? []), paidCreditFromRow(row)]);
   }
   return credits;
 }
@@ -151,12 +150,10 @@ export type QueuedReview = ReturnType<typeof readReview>;
 const readReview = rowReader({ accountId: textIn, email: textIn, day: textIn, fromTier: tierIn, toTier: tierIn });
 
 /** Returns the queued manual reviews, oldest first. */
-export const queuedReviews = async (database: SqlDatabase): Promise<readonly QueuedReview[]> =>
-  (
-    await database.all(
-      sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`,
-    )
-  ).map(readReview);
+export async function queuedReviews(database: SqlDatabase): Promise<readonly QueuedReview[]> {
+  const query = sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`;
+  return (await database.all(query)).map(readReview);
+}
 
 /** Decides a queued review and promotes an approved account. Returns the review. Throws a UserError if none is queued. */
 export function decideReview(

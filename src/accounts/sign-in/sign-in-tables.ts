@@ -9,7 +9,7 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { newSecret, secretHash } from "../../base/random-ids.ts";
-import { flagIn, rowReader } from "../../db/row-reader.ts";
+import { flagIn, insertInto, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
@@ -31,13 +31,10 @@ export async function findCredentials(database: SqlDatabase, name: string): Prom
 }
 
 /** Sets the password of an account, ends its sessions, and deletes its one-time links. */
-export async function setPassword(
-  database: SqlDatabase,
-  { accountId, hash }: Credentials,
-  atMs: number,
-): Promise<void> {
+export async function setPassword(database: SqlDatabase, credentials: Credentials, atMs: number): Promise<void> {
+  const { accountId } = credentials;
   await database.run(sql`
-    INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
+    ${insertInto("passwords", { ...credentials, changedAtMs: atMs })}
     ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
   await database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
   await database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
@@ -62,9 +59,8 @@ export async function createLink(
   await lockAccount(database, accountId);
   const secret = newSecret();
   await database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId} AND kind = ${kind}`);
-  await database.run(sql`
-    INSERT INTO one_time_links (sha256, account_id, kind, expires_at_ms)
-    VALUES (${secretHash(secret)}, ${accountId}, ${kind}, ${atMs + validMs[kind]})`);
+  const link = { accountId, kind, sha256: secretHash(secret), expiresAtMs: atMs + validMs[kind] };
+  await database.run(insertInto("one_time_links", link));
   return secret;
 }
 
@@ -123,9 +119,7 @@ export const insertSession = (
 ): Promise<void> =>
   opened.transaction(async (database) => {
     const keyId = await webKeyOf(database, accountId, atMs);
-    await database.run(sql`
-      INSERT INTO sessions (sha256, account_id, key_id, created_at_ms, seen_at_ms)
-      VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
+    await database.run(insertInto("sessions", { sha256, accountId, keyId, createdAtMs: atMs, seenAtMs: atMs }));
   });
 
 export async function findSession(

@@ -2,19 +2,23 @@
  * The tables of accounts, once for both engines: their schemas are rendered from this description, and a copy follows it. The tables are in an
  * order in which rows refer to earlier ones only. The schema of each engine adds the triggers. Amounts are micros; times are Unix milliseconds.
  */
-import { UserError } from "../../base/user-error.ts";
 import { join, plainIdent, type Sql, sql } from "../../db/sql.ts";
-import type { SqlDialect } from "../../db/sql-database.ts";
+import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 
 /** The version of the tables and triggers of both engines, which each file and database records. A change of them needs another number. */
 export const accountsVersion = 1;
 
-/** Throws a UserError if the accounts at a location have another version. */
-export function requireAccountsVersion(location: string, version: number): void {
-  if (version === accountsVersion) return;
-  throw new UserError(
-    `${location}: Unsupported accounts version ${version}: expected ${accountsVersion}. Use the release of carquet that created these accounts, or create new ones at another location.`,
-  );
+/** What an engine has besides the tables of accounts. */
+export interface AccountsSchema {
+  /** Records the version, and creates what only this engine has. */
+  readonly before: readonly Sql[];
+  readonly triggers: readonly Sql[];
+  /** Returns the version of the accounts in a database; undefined if it has none. */
+  findVersion(database: SqlDatabase): Promise<number | undefined>;
+  /** Returns whether accounts can be created, in the transaction that creates them: another one that would waits for it. */
+  isEmpty(database: SqlDatabase): Promise<boolean>;
+  /** What is wrong with a location without accounts. */
+  readonly missing: string;
 }
 
 /** Of columns: `small` has 32 bits in PostgreSQL; `identity` numbers new rows. */

@@ -1,16 +1,13 @@
 /**
- * Schema of the accounts file, a SQLite database, and the functions that open it. `entries` is the ledger: append-only. Triggers derive
- * balances and daily usage from it, so no writer can skip one. `PRAGMA user_version` is the version of the schema.
+ * Schema of the accounts file, a SQLite database. `entries` is the ledger: append-only. Triggers derive balances and daily usage from it, so no writer
+ * can skip one. `PRAGMA user_version` is the version of the schema.
  */
 import { integerIn } from "../../base/json.ts";
-import { UserError } from "../../base/user-error.ts";
-import { openSharedSqlite, openSqliteToRead, type SharedSqliteOptions } from "../../db/shared-sqlite.ts";
 import { integerLiteral, literal, plainIdent, type Sql, sql } from "../../db/sql.ts";
-import { checked, type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
-import { createPrivateFile } from "../../db/sqlite.ts";
+import { sqliteDialect } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { spentIn } from "../ledger/usage.ts";
-import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
+import { type AccountsSchema, accountsVersion } from "./account-tables.ts";
 
 const applicationId = 1_668_380_020;
 
@@ -57,42 +54,17 @@ const triggers: readonly Sql[] = [
       END`,
 ];
 
-/** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
-export const openAccountsFile = async (path: string, options: SharedSqliteOptions): Promise<SqlDatabase> =>
-  requireCurrentVersion(path, openSharedSqlite(path, options));
-
-/** Opens an accounts file read-only, a backup or the live one. Throws a UserError for any other file. */
-export const openReadOnly = async (path: string): Promise<SqlDatabase> =>
-  requireCurrentVersion(path, openSqliteToRead(path));
-
-/** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
-const requireCurrentVersion = (path: string, opened: SqlDatabase): Promise<SqlDatabase> =>
-  checked(opened, async (database) => {
-    if (integerIn(await database.one(sql`PRAGMA application_id`), "application_id") !== applicationId)
-      throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
-    requireAccountsVersion(path, integerIn(await database.one(sql`PRAGMA user_version`), "user_version"));
-  });
-
-/** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
-export async function createSchema(database: SqlDatabase, fill = async (): Promise<void> => undefined): Promise<void> {
-  await database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
-  await database.run(sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`);
-  for (const statement of accountTableStatements("sqlite")) await database.run(statement);
-  await fill();
-  for (const statement of triggers) await database.run(statement);
-}
-
-/**
- * Opens an accounts file; creates it with the current schema if it does not exist. SQLite syncs what it writes: another descriptor of the file would
- * release, when it is closed, the locks of all connections of this process, and other processes would then delete the write-ahead log that is in use.
- */
-export async function createAccountsFile(path: string, options: SharedSqliteOptions): Promise<SqlDatabase> {
-  createPrivateFile(path);
-  const { busyMs } = options;
-  await useAndClose(Promise.resolve(openSharedSqlite(path, { busyMs })), (opened) =>
-    opened.transaction(async (database) => {
-      if ((await database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`)) === undefined) await createSchema(database);
-    }),
-  );
-  return openAccountsFile(path, options);
-}
+export const fileSchema: AccountsSchema = {
+  before: [
+    sql`PRAGMA application_id = ${integerLiteral(applicationId)}`,
+    sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
+  ],
+  triggers,
+  async findVersion(database) {
+    const found = integerIn(await database.one(sql`PRAGMA application_id`), "application_id");
+    if (found !== applicationId) return undefined;
+    return integerIn(await database.one(sql`PRAGMA user_version`), "user_version");
+  },
+  isEmpty: async (database) => (await database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`)) === undefined,
+  missing: 'Not an accounts file: expected a file created by "carquet accounts create".',
+};

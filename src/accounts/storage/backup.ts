@@ -8,20 +8,19 @@ import { ident, join, sql } from "../../db/sql.ts";
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault, openAndAudit } from "../ledger/audit.ts";
-import { createSchema, openAccountsFile, openReadOnly } from "./accounts-file.ts";
-import { publishPrices } from "./open-accounts.ts";
+import { createSchema, openAccounts, openAccountsToRead, publishPrices } from "./open-accounts.ts";
 
 /** How long to wait for the lock of another process that writes. */
-const busyMs = 10_000;
+const options = { busyMs: 10_000 } as const;
 
 /** Copies an accounts file, in a consistent state, to a new path and audits the copy. Does not block writers. */
 export async function backUp(path: string, copy: string): Promise<AuditResult> {
   if (existsSync(copy)) throw new UserError(`File ${copy} already exists: expected a new path for the backup.`);
   requireFile(path);
   await writeAtomically(copy, async (temporary) => {
-    await useAndClose(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${temporary}`));
+    await useAndClose(openAccounts(path, options), (live) => live.run(sql`VACUUM INTO ${temporary}`));
   });
-  return useAndClose(openReadOnly(copy), audit);
+  return useAndClose(openAccountsToRead(copy, options), audit);
 }
 
 interface RestoreResult {
@@ -42,7 +41,7 @@ export async function restore(
   { stamp, discard }: { readonly stamp: string; readonly discard: boolean },
 ): Promise<RestoreResult> {
   if (isPostgresUrl(path)) requireFile(path);
-  const backupAudit = await useAndClose(openReadOnly(backup), audit);
+  const backupAudit = await useAndClose(openAccountsToRead(backup, options), audit);
   if (backupAudit.faults.length > 0)
     throw new UserError(
       `Backup ${backup} fails its audit: ${backupAudit.faults[0]}. Expected a backup without faults.`,
@@ -55,7 +54,7 @@ export async function restore(
       previousFile: isReplaced ? previousFile : undefined,
     };
   }
-  await useAndClose(openAccountsFile(path, { busyMs }), (live) =>
+  await useAndClose(openAccounts(path, options), (live) =>
     replaceContent(live, backup, async (discardedRows) => {
       if (discardedRows > 0 && !discard)
         throw new UserError(
@@ -65,7 +64,7 @@ export async function restore(
       await backUp(path, previousFile);
     }),
   );
-  return { audit: await useAndClose(openReadOnly(path), audit), previousFile };
+  return { audit: await useAndClose(openAccountsToRead(path, options), audit), previousFile };
 }
 
 /**
@@ -127,12 +126,12 @@ async function countDiscardedRows(database: SqlDatabase): Promise<number> {
  */
 async function replaceFile(path: string, backup: string, previousFile: string): Promise<AuditResult> {
   await writeAtomically(path, async (temporary) => {
-    await useAndClose(openReadOnly(backup), (saved) => saved.run(sql`VACUUM INTO ${temporary}`));
-    await useAndClose(openAccountsFile(temporary, { busyMs }), deleteTemporaryCredentials);
+    await useAndClose(openAccountsToRead(backup, options), (saved) => saved.run(sql`VACUUM INTO ${temporary}`));
+    await useAndClose(openAccounts(temporary, options), deleteTemporaryCredentials);
     for (const suffix of ["", "-wal", "-shm"])
       if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
   });
-  return useAndClose(openReadOnly(path), audit);
+  return useAndClose(openAccountsToRead(path, options), audit);
 }
 
 /** Returns a path that no file has: the given one, or the given one with a number. */
@@ -152,7 +151,9 @@ function requireFile(path: string): void {
 }
 
 const isReadable = async (path: string): Promise<boolean> =>
-  (await openAndAudit(() => openReadOnly(path))).faults.every((fault) => !fault.startsWith(damagedFileFault));
+  (await openAndAudit(() => openAccountsToRead(path, options))).faults.every(
+    (fault) => !fault.startsWith(damagedFileFault),
+  );
 
 /** Writes to a temporary name, syncs, then renames atomically. */
 export async function writeAtomically<T>(path: string, write: (temporary: string) => Promise<T>): Promise<T> {

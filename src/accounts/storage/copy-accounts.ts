@@ -11,10 +11,8 @@ import { all, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { type AuditResult, audit } from "../ledger/audit.ts";
 import { type AccountTable, accountTables, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
-import { createSchema } from "./accounts-file.ts";
 import { writeAtomically } from "./backup.ts";
-import { openAccountsToRead } from "./open-accounts.ts";
-import { createPostgresSchema, hasAccounts } from "./postgres-accounts.ts";
+import { createSchema, openAccountsToRead, schemaOf } from "./open-accounts.ts";
 
 /** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
 const options = { busyMs: 10_000, idleMs: 0 } as const;
@@ -28,7 +26,9 @@ export function copyAccounts(from: string, to: string): Promise<AuditResult> {
       const [fault] = (await audit(source)).faults;
       if (fault !== undefined)
         throw new UserError(`${withoutPassword(from)} fails its audit: ${fault}. Expected accounts without faults.`);
-      return isPostgresUrl(to) ? await copyToPostgres(source, to) : await copyToFile(source, to);
+      return isPostgresUrl(to)
+        ? await copyInto(connectPostgres(to, options), source, to)
+        : await copyToFile(source, to);
     }),
   );
 }
@@ -36,28 +36,19 @@ export function copyAccounts(from: string, to: string): Promise<AuditResult> {
 async function copyToFile(source: SqlDatabase, path: string): Promise<AuditResult> {
   if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
   return writeAtomically(path, (temporary) =>
-    useAndClose(Promise.resolve(openSharedSqlite(temporary, options)), (opened) =>
-      opened.transaction(async (target) => {
-        await createSchema(target, () => copyTables(source, target));
-        return requireEqual(source, target);
-      }),
-    ),
+    copyInto(Promise.resolve(openSharedSqlite(temporary, options)), source, temporary),
   );
 }
 
-function copyToPostgres(source: SqlDatabase, url: string): Promise<AuditResult> {
-  return useAndClose(connectPostgres(url, options), (opened) =>
-    opened.transaction(async (target) => {
-      if (await hasAccounts(target))
-        throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
-      await createPostgresSchema(target, async () => {
-        await copyTables(source, target);
-        for (const table of accountTables) await continueIdentity(target, table);
-      });
-      return requireEqual(source, target);
+const copyInto = (target: Promise<SqlDatabase>, source: SqlDatabase, location: string): Promise<AuditResult> =>
+  useAndClose(target, (opened) =>
+    opened.transaction(async (database) => {
+      if (!(await schemaOf(database).isEmpty(database)))
+        throw new UserError(`${withoutPassword(location)} already has accounts: expected a database without accounts.`);
+      await createSchema(database, () => copyTables(source, database));
+      return requireEqual(source, database);
     }),
   );
-}
 
 async function copyTables(source: SqlDatabase, target: SqlDatabase): Promise<void> {
   for (const table of accountTables) {
@@ -66,6 +57,7 @@ async function copyTables(source: SqlDatabase, target: SqlDatabase): Promise<voi
       const values = rows.map((row) => sql`(${join(Object.keys(table.columns).map((name) => bind(row[name])))})`);
       await target.run(sql`INSERT INTO ${ident(table.name)} (${columns}) VALUES ${join(values)}`);
     }
+    if (target.dialect.name === "postgres") await continueIdentity(target, table);
   }
 }
 

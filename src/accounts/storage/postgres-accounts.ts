@@ -1,29 +1,29 @@
 /**
- * Accounts in PostgreSQL: their schema, and the functions that open and create them. They are in the first schema of the connection's search
- * path. Triggers run once per statement over all of its entries.
+ * Schema of accounts in PostgreSQL. They are in the first schema of the connection's search path. Triggers run once per statement over all of its
+ * entries.
  */
 import { integerIn } from "../../base/json.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { UserError } from "../../base/user-error.ts";
 import { connectPostgres, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../db/sql.ts";
-import { checked, postgresDialect, type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
+import { checked, postgresDialect, type SqlDatabase } from "../../db/sql-database.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { spentIn } from "../ledger/usage.ts";
-import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
+import { type AccountsSchema, accountsVersion } from "./account-tables.ts";
 
 /** The oldest server that its project maintains. */
 const serverVersionMin = 13;
 
-/** The version of the schema, the requests of the last minute, which a crash of the server may forget, and the tables of accounts. */
-const tables: readonly Sql[] = [
+/** The version of the schema, and the requests of the last minute, which a crash of the server may forget. */
+const before: readonly Sql[] = [
   sql`CREATE TABLE carquet_accounts (version INTEGER NOT NULL)`,
+  sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`,
   sql`CREATE UNLOGGED TABLE carquet_requests (
         account_id TEXT NOT NULL,
         slot       BIGINT NOT NULL,
         requests   INTEGER NOT NULL,
         PRIMARY KEY (account_id, slot)
       ) WITH (fillfactor = 50)`,
-  ...accountTableStatements("postgres"),
 ];
 
 const { monthOf, dayOf } = postgresDialect;
@@ -128,51 +128,23 @@ const triggers: readonly Sql[] = [
   ...appendOnly(sql`audit_log`, "audit records"),
 ];
 
-/** Opens existing accounts of the current version. Throws a UserError for any other database. */
-export async function openPostgresAccounts(url: string, options: PostgresOptions): Promise<SqlDatabase> {
-  const location = withoutPassword(url);
-  return checked(await connectTo(url, options), async (database) => {
-    if (!(await hasAccounts(database)))
-      throw new UserError(
-        `${location}: The database has no accounts: expected tables created by "carquet accounts create".`,
-      );
-    const row = await database.one(sql`SELECT version FROM carquet_accounts`);
-    requireAccountsVersion(location, integerIn(row, "version"));
-  });
-}
+export const serverSchema: AccountsSchema = {
+  before,
+  triggers,
+  async findVersion(database) {
+    const found = await database.one(sql`SELECT to_regclass('carquet_accounts') IS NOT NULL AS is_there`);
+    if (found?.is_there !== true) return undefined;
+    return integerIn(await database.one(sql`SELECT version FROM carquet_accounts`), "version");
+  },
+  async isEmpty(database) {
+    await database.run(sql`SELECT pg_advisory_xact_lock(1668380020)`);
+    return (await this.findVersion(database)) === undefined;
+  },
+  missing: 'The database has no accounts: expected tables created by "carquet accounts create".',
+};
 
-export const hasAccounts = async (database: SqlDatabase): Promise<boolean> =>
-  (await database.one(sql`SELECT to_regclass('carquet_accounts') IS NOT NULL AS is_there`))?.is_there === true;
-
-/** Opens accounts; creates them with the current schema if the database has none. */
-export async function createPostgresAccounts(url: string, options: PostgresOptions): Promise<SqlDatabase> {
-  const { busyMs } = options;
-  await useAndClose(connectTo(url, { busyMs }), (opened) =>
-    opened.transaction(async (database) => {
-      // If several services start at once, one creates the schema.
-      await database.run(sql`SELECT pg_advisory_xact_lock(1668380020)`);
-      if (!(await hasAccounts(database))) await createPostgresSchema(database);
-    }),
-  ).catch((thrown: unknown) => {
-    if (thrown instanceof UserError) throw thrown;
-    const reason = messageOf(thrown);
-    throw new UserError(`${withoutPassword(url)}: Accounts cannot be created: ${reason}.`, { cause: thrown });
-  });
-  return openPostgresAccounts(url, options);
-}
-
-/** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
-export async function createPostgresSchema(
-  database: SqlDatabase,
-  fill = async (): Promise<void> => undefined,
-): Promise<void> {
-  for (const statement of tables) await database.run(statement);
-  await database.run(sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`);
-  await fill();
-  for (const statement of triggers) await database.run(statement);
-}
-
-async function connectTo(url: string, options: PostgresOptions): Promise<SqlDatabase> {
+/** Connects to a server of a supported version. Throws a UserError. */
+export async function connectServer(url: string, options: PostgresOptions): Promise<SqlDatabase> {
   return checked(await connectPostgres(url, options), async (database) => {
     const row = await database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
     const version = integerIn(row, "version");

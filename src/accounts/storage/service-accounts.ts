@@ -7,8 +7,14 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { isPostgresUrl } from "../../db/postgres.ts";
-import type { SqlDatabase } from "../../db/sql-database.ts";
-import { assertWritable, createAccounts, type OpenAccountsOptions, openAccounts } from "./open-accounts.ts";
+import { checked, type SqlDatabase } from "../../db/sql-database.ts";
+import {
+  assertWritable,
+  createAccounts,
+  type OpenAccountsOptions,
+  openAccounts,
+  publishPrices,
+} from "./open-accounts.ts";
 
 export interface ServiceAccountsOptions {
   /** Whether a charge is on disk before its request is answered, and not within 100 ms. */
@@ -77,12 +83,8 @@ export class ServiceAccounts {
   }
 
   /** Works on the accounts. Refuses with `metering_unavailable` if that fails, except with a UserError or a Refusal. */
-  async use<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-    try {
-      return await this.attempt(work);
-    } catch (thrown) {
-      return refuseUnmetered(thrown);
-    }
+  use<T>(work: (database: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.attempt(work).catch(refuseUnmetered);
   }
 
   /** Works on the accounts. Throws what the work throws. A `write` that succeeds proves that they are available. */
@@ -113,7 +115,7 @@ export class ServiceAccounts {
     return stats && `${stats.dev} ${stats.ino}`;
   }
 
-  /** Returns the open database; undefined if there is none, or the file was replaced. */
+  /** Returns the open database; undefined if there is none, or if the file was replaced. */
   private openedNow(): SqlDatabase | undefined {
     return this.opened?.inode === this.currentInode() ? this.opened?.database : undefined;
   }
@@ -131,9 +133,11 @@ export class ServiceAccounts {
     const inode = this.currentInode();
     if (this.isFile && inode === undefined)
       throw new Error(`Accounts file ${this.location} is missing: expected it to stay.`);
-    const database = await openAccounts(this.location, this.options).catch((thrown: unknown) => {
-      throw new Error(messageOf(thrown), { cause: thrown });
-    });
+    const database = await openAccounts(this.location, this.options)
+      .then((opened) => checked(opened, publishPrices))
+      .catch((thrown: unknown) => {
+        throw new Error(messageOf(thrown), { cause: thrown });
+      });
     this.opened = { database, inode };
     return database;
   }

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { audit } from "../../../src/accounts/ledger/audit.ts";
-import { openAccountsFile } from "../../../src/accounts/storage/accounts-file.ts";
+import { openAccounts } from "../../../src/accounts/storage/open-accounts.ts";
 import { textIn } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
 import { useAndClose } from "../../../src/db/sql-database.ts";
@@ -141,7 +141,7 @@ async function checkAfterLoss(
   answered: readonly Answer[],
 ): Promise<{ readonly fault: string | undefined; readonly lost: number }> {
   try {
-    return await useAndClose(openAccountsFile(path, { busyMs: 0 }), async (database) => {
+    return await useAndClose(openAccounts(path, { busyMs: 0 }), async (database) => {
       const charges = await database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
       const stored = new Set(charges.map((row) => textIn(row, "entry_id")));
       const missing = answered.filter(({ chargeId }) => !stored.has(chargeId));

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
+import { createAccounts } from "../../../../src/accounts/storage/open-accounts.ts";
 import { requestDeadlineMs } from "../../../../src/operations/caller.ts";
 import { createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
@@ -249,7 +249,7 @@ class MixedLoad {
 /** Serves the lake, measures the capacity, and runs the mixed load. Returns the summary, problems included. */
 export async function runMixedLoad(scope: Scope, options: MixedLoadOptions): Promise<MixedLoadSummary> {
   const accounts = join(options.disk.folder, "accounts.db");
-  await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
+  await (await createAccounts(accounts, { busyMs: 5000 })).close();
   const port = String(await freePort());
   const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_METRICS_PORT: port };
   const args = ["serve", "--port", "0", "--lake", options.prepared.lake, "--response-cache", responseCacheMiB];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
+import { createAccounts } from "../../../../src/accounts/storage/open-accounts.ts";
 import { Chance } from "../../chance.ts";
 import { carquet, eventually } from "../../command-line.ts";
 import type { Scope } from "../../scope.ts";
@@ -80,7 +80,7 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const { prepared, disk, seed, onStatus } = options;
   const { lake, versions } = prepared;
   const accounts = join(disk.folder, "accounts.db");
-  await (await createAccountsFile(accounts, { busyMs: 5000 })).close();
+  await (await createAccounts(accounts, { busyMs: 5000 })).close();
   const requests = await overloadRequests(prepared);
   const reference = await messageReference(prepared);
   const args = [...settings, "--spool", join(disk.folder, "spool")];
