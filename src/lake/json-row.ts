@@ -9,7 +9,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 export type JsonRow = readonly string[];
 
 interface PieceOptions<Column extends string> {
-  /** The columns of each piece. Those that none of them has are one more piece. */
+  /** The columns of each piece that can be served as it is. Those that none of them has are one more piece, without those that are null. */
   readonly pieces?: readonly (readonly Column[])[];
   /** The names of properties, where they are not those of columns. */
   readonly properties?: Readonly<Partial<Record<string, string>>>;
@@ -18,7 +18,10 @@ interface PieceOptions<Column extends string> {
 /** Encodes and decodes the rows of one relation. Each column is the value of an SQL expression. */
 export class JsonRowFormat<Column extends string> {
   readonly columns: readonly Column[];
+  /** The columns of each piece. */
   readonly pieces: readonly (readonly Column[])[];
+  /** Those that can be served as they are. */
+  readonly servedPieces: readonly (readonly Column[])[];
   private readonly pieceNumbers: ReadonlyMap<string, number>;
   private readonly properties: NonNullable<PieceOptions<Column>["properties"]>;
 
@@ -28,7 +31,8 @@ export class JsonRowFormat<Column extends string> {
   ) {
     this.columns = Object.keys(values) as Column[];
     const others = this.columns.filter((column) => !pieces.some((piece) => piece.includes(column)));
-    this.pieces = [...pieces, others].filter(({ length }) => length > 0);
+    this.servedPieces = pieces.filter(({ length }) => length > 0);
+    this.pieces = [...this.servedPieces, others];
     this.pieceNumbers = new Map(this.pieces.flatMap((piece, number) => piece.map((column) => [column, number])));
     this.properties = properties;
   }
@@ -36,11 +40,12 @@ export class JsonRowFormat<Column extends string> {
   /** Returns the SQL expression that encodes pieces as one text. Line breaks separate them: JSON escapes its own. */
   selectText(pieces: readonly (readonly Column[])[] = this.pieces): Sql {
     const texts = pieces.map((piece) => {
-      const properties = piece.flatMap((column, index) => [
-        literal(`${index === 0 ? "" : ","}"${this.propertyOf(column)}":`),
-        sql`coalesce(to_json(${this.values[column]})::VARCHAR, 'null')`,
-      ]);
-      return sql`concat(${join(properties)})`;
+      const properties = piece.map((column) => {
+        const value = sql`to_json(${this.values[column]})::VARCHAR`;
+        const isServed = this.servedPieces.includes(piece);
+        return sql`${literal(`"${this.propertyOf(column)}":`)} || ${isServed ? sql`coalesce(${value}, 'null')` : value}`;
+      });
+      return sql`concat_ws(',', ${join(properties)})`;
     });
     return sql`array_to_string([${join(texts)}], chr(10))`;
   }

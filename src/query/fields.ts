@@ -151,7 +151,7 @@ function partsOf(names: readonly string[]): readonly (Piece | string)[] {
 /** The pieces by their first property, but for those whose values are not served as they are stored. */
 const piecesByFirst: ReadonlyMap<string, Piece & { readonly properties: readonly string[] }> = new Map(
   (["facts", "builds", "dealers"] as const).flatMap((table) =>
-    formats[table].pieces.flatMap((columns, number) => {
+    formats[table].servedPieces.flatMap((columns, number) => {
       const properties = columns.map((column) => formats[table].propertyOf(column));
       const isServed = properties.every((property) => flatColumns[property]?.of === table);
       return isServed ? [[properties[0] ?? "", { table, number, properties }]] : [];

@@ -203,7 +203,7 @@ export class RowFile {
 }
 
 /** Maximum size of a dictionary. */
-const dictionaryBytes = 16_384;
+const dictionaryBytes = 49_152;
 
 /** Returns a dictionary of sample rows. Matches near its end compress best. */
 const dictionaryOf = (samples: readonly string[]): Buffer => Buffer.from(samples.join("\n")).subarray(-dictionaryBytes);
