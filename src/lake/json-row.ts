@@ -1,62 +1,95 @@
 /**
- * Rows encoded as JSON, one line per value. Listings, builds and dealers are stored this way, and a response page is assembled from the
- * lines without parsing or serializing them again, which would nearly double its cost outside the engine.
+ * Rows encoded as JSON, in pieces: the text of a piece has the properties of some columns, such as `"make":"Ford","model":"Bronco"`. Listings, builds and
+ * dealers are stored this way, and a response page is joined from whole pieces without parsing or serializing them again.
  */
-import { type Json, type Row, rowOf } from "../base/json.ts";
-import { join, type Sql, sql } from "../db/sql.ts";
+import { type Row, rowOf } from "../base/json.ts";
+import { join, literal, type Sql, sql } from "../db/sql.ts";
 
-/** The values of a row, each encoded as JSON, in the column order of its format. */
+/** The texts of the pieces of a row, in the order of its format. */
 export type JsonRow = readonly string[];
+
+interface PieceOptions<Column extends string> {
+  /** The columns of each piece that can be served as it is. Those that none of them has are one more piece, without those that are null. */
+  readonly pieces?: readonly (readonly Column[])[];
+  /** The names of properties, where they are not those of columns. */
+  readonly properties?: Readonly<Partial<Record<string, string>>>;
+}
 
 /** Encodes and decodes the rows of one relation. Each column is the value of an SQL expression. */
 export class JsonRowFormat<Column extends string> {
   readonly columns: readonly Column[];
-  private readonly indexes: ReadonlyMap<string, number>;
+  /** The columns of each piece. */
+  readonly pieces: readonly (readonly Column[])[];
+  /** Those that can be served as they are. */
+  readonly servedPieces: readonly (readonly Column[])[];
+  private readonly pieceNumbers: ReadonlyMap<string, number>;
+  private readonly properties: NonNullable<PieceOptions<Column>["properties"]>;
 
-  constructor(private readonly values: Readonly<Record<Column, Sql>>) {
+  constructor(
+    private readonly values: Readonly<Record<Column, Sql>>,
+    { pieces = [], properties = {} }: PieceOptions<Column> = {},
+  ) {
     this.columns = Object.keys(values) as Column[];
-    this.indexes = new Map(this.columns.map((column, index) => [column, index]));
+    const others = this.columns.filter((column) => !pieces.some((piece) => piece.includes(column)));
+    this.servedPieces = pieces.filter(({ length }) => length > 0);
+    this.pieces = [...this.servedPieces, others];
+    this.pieceNumbers = new Map(this.pieces.flatMap((piece, number) => piece.map((column) => [column, number])));
+    this.properties = properties;
   }
 
-  /** Returns the SQL expression that encodes the given columns as one text. Line breaks separate values: JSON escapes its own. */
-  selectText(columns: readonly Column[] = this.columns): Sql {
-    const lines = columns.map((column) => sql`coalesce(to_json(${this.values[column]})::VARCHAR, 'null')`);
-    return sql`array_to_string([${join(lines)}], chr(10))`;
+  /** Returns the SQL expression that encodes pieces as one text. Line breaks separate them: JSON escapes its own. */
+  selectText(pieces: readonly (readonly Column[])[] = this.pieces): Sql {
+    const texts = pieces.map((piece) => {
+      const properties = piece.map((column) => {
+        const value = sql`to_json(${this.values[column]})::VARCHAR`;
+        const isServed = this.servedPieces.includes(piece);
+        return sql`${literal(`"${this.propertyOf(column)}":`)} || ${isServed ? sql`coalesce(${value}, 'null')` : value}`;
+      });
+      return sql`concat_ws(',', ${join(properties)})`;
+    });
+    return sql`array_to_string([${join(texts)}], chr(10))`;
   }
 
   has(column: string): column is Column {
-    return this.indexes.has(column);
+    return this.pieceNumbers.has(column);
   }
 
-  /** Returns the zero-based index of a column's line. Throws a TypeError if there is no such column. */
-  indexOf(column: string): number {
-    const index = this.indexes.get(column);
-    if (index === undefined)
+  propertyOf(column: string): string {
+    return this.properties[column] ?? column;
+  }
+
+  /** Returns the zero-based number of a column's piece. Throws a TypeError if there is no such column. */
+  pieceOf(column: string): number {
+    const number = this.pieceNumbers.get(column);
+    if (number === undefined)
       throw new TypeError(`Unknown column ${column}: expected one of ${this.columns.join(", ")}.`);
-    return index;
+    return number;
   }
 
-  /** Splits an encoded text into a row. Throws a TypeError if the number of lines is wrong. */
+  /** Splits an encoded text into a row. Throws a TypeError if the number of pieces is wrong. */
   parse(text: string): JsonRow {
     return this.checked(text.split("\n"));
   }
 
-  /** Returns the lines of a row. Throws a TypeError if their number is wrong. */
-  checked(lines: readonly string[]): JsonRow {
-    if (lines.length !== this.columns.length)
-      throw new TypeError(`Invalid row of ${lines.length} lines: expected ${this.columns.length}.`);
-    return lines;
-  }
-
-  /** Encodes a row of values. Columns that the row lacks become null. */
-  encode(row: Row): JsonRow {
-    return this.columns.map((column) => JSON.stringify(row[column] ?? null));
+  /** Returns the pieces of a row. Throws a TypeError if their number is wrong. */
+  checked(pieces: readonly string[]): JsonRow {
+    if (pieces.length !== this.pieces.length)
+      throw new TypeError(`Invalid row of ${pieces.length} pieces: expected ${this.pieces.length}.`);
+    return pieces;
   }
 
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
-    return rowOf(columns, (column) => parseJsonValue(row[this.indexOf(column)]));
+    const parsed: Row[] = [];
+    return rowOf(columns, (column) => {
+      const number = this.pieceOf(column);
+      parsed[number] ??= parsePiece(row[number]);
+      return parsed[number][this.propertyOf(column)] ?? null;
+    });
   }
 }
 
-/** Parses one line of a row; undefined parses as null. */
-export const parseJsonValue = (line: string | undefined): Json => (line === undefined ? null : JSON.parse(line));
+/** Returns the properties of a piece; none of undefined. */
+export const parsePiece = (text = ""): Row => JSON.parse(`{${text}}`);
+
+/** Returns the JSON of the value of a piece with a single property. */
+export const onlyValue = (text = ":null"): string => text.slice(text.indexOf(":") + 1);

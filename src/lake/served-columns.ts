@@ -2,9 +2,10 @@
  * The columns of listings that the API serves, each as the SQL expression that produces its served form (for example, timestamps as
  * ISO 8601 text). Build, dealer and token keys are resolved by `Dimensions`, not here.
  */
+import { vocabulary } from "../contract/document.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { Attribute, ServeKind } from "../listing/attribute.ts";
-import { attributeOf, type NameOf, namesIn, valuedNames } from "../listing/schema.ts";
+import { attributeOf, type NameOf, namesIn, tokensNames, valuedNames } from "../listing/schema.ts";
 import { type JsonRow, JsonRowFormat } from "./json-row.ts";
 import { keywordBits } from "./tables.ts";
 
@@ -53,14 +54,42 @@ export const servedColumns = Object.fromEntries(
     }),
 ) as Readonly<Record<ServedColumn, Sql>>;
 
-export const listingRow = new JsonRowFormat(servedColumns);
+/** Columns by which a row is joined with others, or that follow from the day on which it is read. */
+const singleColumns: readonly ServedColumn[] = [
+  ...(["build_key", "dealer_key", "listed_at", "days_on_market", "days_seen", "last_checked_at"] as const),
+];
+
+/** Returns those columns of a relation which follow one another among the fields of a page. `columnOf` returns the column that a field is a copy of. */
+export function columnsInSequence<Column extends string>(
+  columnOf: (field: string) => Column | undefined,
+): readonly (readonly Column[])[] {
+  const sequences: Column[][] = [[]];
+  for (const field of vocabulary("searchListings", "fields")) {
+    const column = columnOf(field);
+    if (column === undefined) sequences.push([]);
+    else sequences.at(-1)?.push(column);
+  }
+  return sequences;
+}
+
+const notCopied: readonly string[] = [...singleColumns, ...valuedNames, ...tokensNames];
+const isCopied = (field: string): field is ServedColumn =>
+  Object.hasOwn(servedColumns, field) && !notCopied.includes(field);
+
+export const listingRow = new JsonRowFormat(servedColumns, {
+  pieces: [
+    ...columnsInSequence((field) => (isCopied(field) ? field : undefined)),
+    ...singleColumns.map((column) => [column]),
+    valuedNames,
+  ],
+});
 
 /** Returns the select list of the named columns, over `facts`. */
 export const selectServed = (names: readonly ServedColumn[]): Sql =>
   join(names.map((name) => sql`${servedColumns[name]} AS ${ident(name)}`));
 
-const valuedIndexes = valuedNames.map((name) => listingRow.indexOf(name));
+const valuedPiece = listingRow.pieceOf(valuedNames[0] ?? "");
+const noValues = valuedNames.map((name) => `"${name}":null`).join();
 
 /** Returns a row of a past day: values are those of the published day. */
-export const withoutValues = (row: JsonRow): JsonRow =>
-  row.map((value, index) => (valuedIndexes.includes(index) ? "null" : value));
+export const withoutValues = (row: JsonRow): JsonRow => row.with(valuedPiece, noValues);

@@ -4,11 +4,11 @@
  *
  * Builds, dealers and tokens come from the dimensions in memory. The JSON text is concatenated from values that are stored as JSON.
  */
-import type { Json } from "../base/json.ts";
+import { type Json, type Row, rowOf } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/analyst/flat-listings.ts";
-import { type JsonRow, parseJsonValue } from "../lake/json-row.ts";
+import { type JsonRow, parsePiece } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import { type AttributeName, extensionNames, tokensNames } from "../listing/schema.ts";
@@ -52,28 +52,42 @@ interface SerializerOptions {
   readonly origin: Point | undefined;
 }
 
+const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
+
+type Table = keyof typeof formats;
+
 /** A listing with its build and its dealer, which are looked up when a property needs them. */
 class JoinedListing {
-  private build: JsonRow | undefined;
-  private dealer: JsonRow | undefined;
+  private readonly pieces: Partial<Record<Table, JsonRow>>;
+  private readonly parsed: Record<Table, Row[]> = { facts: [], builds: [], dealers: [] };
 
   constructor(
-    readonly facts: JsonRow,
+    facts: JsonRow,
     private readonly dimensions: Dimensions,
-  ) {}
-
-  get builds(): JsonRow {
-    this.build ??= this.dimensions.buildOf(parseJsonValue(this.facts[buildKey]));
-    return this.build;
+  ) {
+    this.pieces = { facts };
   }
 
-  get dealers(): JsonRow {
-    this.dealer ??= this.dimensions.dealerOf(parseJsonValue(this.facts[dealerKey]));
-    return this.dealer;
+  /** Returns the text of a piece. */
+  piece(table: Table, number: number): string {
+    this.pieces[table] ??= this.joined(table);
+    return this.pieces[table][number] ?? "";
+  }
+
+  valueOf(table: Table, column: string): Json {
+    const format = formats[table];
+    const number = format.pieceOf(column);
+    const parsed = this.parsed[table];
+    parsed[number] ??= parsePiece(this.piece(table, number));
+    return parsed[number][format.propertyOf(column)] ?? null;
+  }
+
+  private joined(table: Table): JsonRow {
+    return table === "builds"
+      ? this.dimensions.buildOf(this.valueOf("facts", "build_key"))
+      : this.dimensions.dealerOf(this.valueOf("facts", "dealer_key"));
   }
 }
-
-type PropertySerializer = (listing: JoinedListing) => string;
 
 interface ListingSerializer {
   /** The columns that rows need. */
@@ -88,87 +102,112 @@ export function serializerOf(
   { status, origin }: SerializerOptions,
   dimensions: Dimensions,
 ): ListingSerializer {
-  const statusJson = JSON.stringify(status);
-  const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, PropertySerializer>> &
-    Readonly<Record<string, PropertySerializer>> = {
-    status: () => statusJson,
-    inventory_status: () => statusJson,
-    distance_miles: distanceSerializer(origin),
+  const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, ValueReader>> &
+    Readonly<Record<string, ValueReader>> = {
+    status: () => status,
+    inventory_status: () => status,
+    distance_miles: (listing) => origin && distanceMiles(pointOf(listing), origin),
   };
-  const propertyOf = (name: string): PropertySerializer =>
-    computed[name] ?? (isExpansion(name) ? expansionSerializer(name, dimensions) : fieldSerializer(name, dimensions));
-  const labelled = names.map((name, index) => ({
-    label: `${index === 0 ? "{" : ","}"${name}":`,
-    serialize: propertyOf(name),
-  }));
-  const needed = names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn);
+  const parts = partsOf(names).map((part) => {
+    if (typeof part !== "string") return part;
+    const read =
+      computed[part] ?? (isExpansion(part) ? expansionReader(part, dimensions) : valueReader(part, dimensions));
+    return { label: `"${part}":`, read };
+  });
   return {
-    columns: [...new Set<ServedColumn>([...keyColumns, ...needed])],
+    columns: columnsFor(names),
     serialize: (facts) => {
       const listing = new JoinedListing(facts, dimensions);
       let json = "";
-      for (const { label, serialize } of labelled) json += label + serialize(listing);
+      for (const part of parts)
+        json +=
+          (json === "" ? "{" : ",") +
+          ("read" in part
+            ? part.label + JSON.stringify(part.read(listing) ?? null)
+            : listing.piece(part.table, part.number));
       return `${json}}`;
     },
   };
 }
 
-/** The columns of the build and the dealer that a listing is joined with. */
-const keyColumns = ["build_key", "dealer_key"] as const;
+interface Piece {
+  readonly table: Table;
+  readonly number: number;
+}
 
-/** Returns the columns that attributes need, and the function that returns them of a row, each as JSON text. */
-export function textsOf(names: readonly AttributeName[], dimensions: Dimensions) {
-  const serializers = names.map((name) => fieldSerializer(name, dimensions));
+/** Divides the names of properties into pieces, all properties of which follow one another, and single properties. */
+function partsOf(names: readonly string[]): readonly (Piece | string)[] {
+  const parts: (Piece | string)[] = [];
+  for (let at = 0; at < names.length; ) {
+    const name = names[at] ?? "";
+    const piece = piecesByFirst.get(name);
+    const isWhole = piece?.properties.every((property, index) => property === names[at + index]) === true;
+    parts.push(isWhole ? piece : name);
+    at += isWhole ? piece.properties.length : 1;
+  }
+  return parts;
+}
+
+/** The pieces by their first property, but for those whose values are not served as they are stored. */
+const piecesByFirst: ReadonlyMap<string, Piece & { readonly properties: readonly string[] }> = new Map(
+  (["facts", "builds", "dealers"] as const).flatMap((table) =>
+    formats[table].servedPieces.flatMap((columns, number) => {
+      const properties = columns.map((column) => formats[table].propertyOf(column));
+      const isServed = properties.every((property) => flatColumns[property]?.of === table);
+      return isServed ? [[properties[0] ?? "", { table, number, properties }]] : [];
+    }),
+  ),
+);
+
+/** Returns the columns that properties need, with those of the build and the dealer that a listing is joined with. */
+const columnsFor = (names: readonly string[]): readonly ServedColumn[] => [
+  ...new Set<ServedColumn>([
+    ...(["build_key", "dealer_key"] as const),
+    ...names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn),
+  ]),
+];
+
+/** Returns the columns that attributes need, and the function that returns them of a row. */
+export function valuesOf(names: readonly AttributeName[], dimensions: Dimensions) {
+  const readers = Object.fromEntries(names.map((name) => [name, valueReader(name, dimensions)]));
   return {
-    columns: [...keyColumns, ...names.filter(isListingColumn)],
-    read: (facts: JsonRow): readonly string[] => {
+    columns: columnsFor(names),
+    read: (facts: JsonRow): Row => {
       const listing = new JoinedListing(facts, dimensions);
-      return serializers.map((serialize) => serialize(listing));
+      return rowOf(names, (name) => readers[name]?.(listing) ?? null);
     },
   };
 }
+
+type ValueReader = (listing: JoinedListing) => Json | undefined;
 
 const isExpansion = (name: string): name is Expansion => name in expansionColumn;
 
 const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
-const buildKey = listingRow.indexOf("build_key");
-const dealerKey = listingRow.indexOf("dealer_key");
-
-const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
-
-/** Copies the stored JSON of a column. */
-function columnSerializer(table: keyof typeof formats, column: string): PropertySerializer {
-  const index = formats[table].indexOf(column);
-  return (listing) => listing[table][index] ?? "null";
-}
-
-/** Copies the stored JSON of an attribute; that of tokens, which is the list of their keys, as their words. */
-function fieldSerializer(field: string, dimensions: Dimensions): PropertySerializer {
+/** Returns the reader of an attribute; tokens, which are stored as the list of their keys, are read as their words. */
+function valueReader(field: string, dimensions: Dimensions): ValueReader {
   const origin = flatColumns[field];
   if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
-  if (origin.of === "facts") return columnSerializer("facts", field);
-  if (origin.of !== "tokens") return columnSerializer(origin.of, origin.column);
-  const stored = columnSerializer("facts", origin.column);
-  return (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(stored(listing))));
+  if (origin.of === "facts") return (listing) => listing.valueOf("facts", field);
+  if (origin.of !== "tokens") return (listing) => listing.valueOf(origin.of, origin.column);
+  return (listing) => dimensions.wordsOf(listing.valueOf("facts", origin.column));
 }
 
-function expansionSerializer(expansion: Expansion, dimensions: Dimensions): PropertySerializer {
-  const value = columnSerializer("facts", expansionColumn[expansion]);
-  const make = columnSerializer("builds", "make");
-  return (listing) =>
-    JSON.stringify(expand(expansion, parseJsonValue(value(listing)), parseJsonValue(make(listing)), dimensions));
-}
+const expansionReader =
+  (expansion: Expansion, dimensions: Dimensions): ValueReader =>
+  (listing) =>
+    expand(
+      expansion,
+      listing.valueOf("facts", expansionColumn[expansion]),
+      listing.valueOf("builds", "make"),
+      dimensions,
+    );
 
-function distanceSerializer(origin: Point | undefined): PropertySerializer {
-  if (origin === undefined) return () => "null";
-  const latitude = columnSerializer("dealers", "latitude");
-  const longitude = columnSerializer("dealers", "longitude");
-  return (listing) => {
-    const point = { latitude: parseJsonValue(latitude(listing)), longitude: parseJsonValue(longitude(listing)) };
-    return JSON.stringify(distanceMiles(point, origin));
-  };
-}
+const pointOf = (listing: JoinedListing): Row => ({
+  latitude: listing.valueOf("dealers", "latitude"),
+  longitude: listing.valueOf("dealers", "longitude"),
+});
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 

@@ -5,14 +5,14 @@
 import { epochDay } from "../base/day.ts";
 import { integerIn, type Row } from "../base/json.ts";
 import { type Sql, sql } from "../db/sql.ts";
-import type { JsonRow } from "../lake/json-row.ts";
+import { type JsonRow, onlyValue } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { rowsOfDay } from "../lake/market.ts";
 import { listingRow, type ServedColumn, servedColumns } from "../lake/served-columns.ts";
 
 const [dealerKey, listedAt, daysOnMarket, daysSeen, lastCheckedAt] = (
   ["dealer_key", "listed_at", "days_on_market", "days_seen", "last_checked_at"] as const
-).map((column) => listingRow.indexOf(column)) as [number, number, number, number, number];
+).map((column) => listingRow.pieceOf(column)) as [number, number, number, number, number];
 
 /** Selects how often each dealer had delivered, and when last, from the feeds of a day. */
 const deliveredStatement = (feeds: readonly LakeFile[], folder: string, day: string): Sql => sql`
@@ -35,7 +35,7 @@ export class DayColumns {
   private constructor(
     /** Days since 1970. */
     private readonly epochDay: number,
-    /** By the JSON line of the dealer's key. */
+    /** By the JSON of the dealer's key. */
     private readonly delivered: ReadonlyMap<string, Delivered>,
   ) {}
 
@@ -62,14 +62,15 @@ export class DayColumns {
   /** Fills the columns in a row as its file has it. */
   complete(row: JsonRow): JsonRow {
     const completed = [...row];
-    const listed = row[listedAt] ?? "null";
+    const listed = onlyValue(row[listedAt]);
     if (listed !== "null") {
       const days = this.epochDay - epochDay(listed.slice(1, 1 + dayLength));
-      completed[daysOnMarket] = String(Math.max(0, days));
+      completed[daysOnMarket] = `"days_on_market":${Math.max(0, days)}`;
     }
-    const delivered = this.delivered.get(row[dealerKey] ?? "");
-    if (row[lastCheckedAt] === "null") completed[lastCheckedAt] = delivered?.last ?? "null";
-    if (delivered !== undefined) completed[daysSeen] = String(Number(row[daysSeen]) + delivered.feeds);
+    const delivered = this.delivered.get(onlyValue(row[dealerKey]));
+    if (delivered === undefined) return completed;
+    if (onlyValue(row[lastCheckedAt]) === "null") completed[lastCheckedAt] = `"last_checked_at":${delivered.last}`;
+    completed[daysSeen] = `"days_seen":${Number(onlyValue(row[daysSeen])) + delivered.feeds}`;
     return completed;
   }
 }

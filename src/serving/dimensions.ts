@@ -7,13 +7,30 @@ import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
+import { columnsInSequence } from "../lake/served-columns.ts";
 import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/tables.ts";
-import { attributeOf, type CategoryName, categoryNames, tokensNames } from "../listing/schema.ts";
+import {
+  type AttributeName,
+  attributeOf,
+  type CategoryName,
+  categoryNames,
+  namesIn,
+  tokensNames,
+} from "../listing/schema.ts";
 import { valueKeyOf } from "../listing/values.ts";
 
-/** Row formats of builds and dealers, without their keys. */
-export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
-export const dealerRow = new JsonRowFormat(columnsOf("dealers", Object.keys(dealerColumns)));
+/** Returns the row format of builds or dealers, without their keys. */
+function formatOf(home: "builds" | "dealers", columns: object): JsonRowFormat<string> {
+  const names: readonly AttributeName[] = namesIn(home);
+  const columnOf = new Map<string, string>(names.map((name) => [name, attributeOf(name).column]));
+  return new JsonRowFormat(columnsOf(home, Object.keys(columns)), {
+    pieces: columnsInSequence((field) => columnOf.get(field)),
+    properties: Object.fromEntries([...columnOf].map(([name, column]) => [column, name])),
+  });
+}
+
+export const buildRow = formatOf("builds", buildColumns);
+export const dealerRow = formatOf("dealers", dealerColumns);
 
 /** Query for the options of each make, ordered by code. The newest row of a code applies; codes without name or price are omitted. */
 export const optionsByMake = sql`

@@ -47,8 +47,10 @@ export const refuseOtherHost: Middleware = async ({ req: { url = "", rawHeaders,
 function isHostOf(host: string, target: URL | undefined): boolean {
   const authority = `${target?.protocol ?? "http:"}//${host}`;
   if (!hostPattern.test(host) || !URL.canParse(authority)) return false;
-  const { host: own, username, password } = target ?? new URL(authority);
-  return own === new URL(authority).host && username === "" && password === "";
+  return (
+    target === undefined ||
+    (target.host === new URL(authority).host && target.username === "" && target.password === "")
+  );
 }
 
 /** Refuses paths and queries that are longer than `uriBytesMax`. The HTTP parser refuses those that exceed `headerBytesMax`. */

@@ -6,16 +6,16 @@
  * compared in short turns of the event loop: the engine would read all columns of the market.
  */
 
-import { type Json, type Row, textIn } from "../../base/json.ts";
+import { type Json, type Row, rowOf, textIn } from "../../base/json.ts";
 import { turnLater } from "../../base/turns.ts";
-import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
+import { type JsonRow, parsePiece } from "../../lake/json-row.ts";
 import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
 import { type AttributeName, attributes } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type ListingState, listingStates } from "../../serving/listing-files.ts";
-import { type ListingField, serializerOf, textsOf } from "../fields.ts";
+import { type ListingField, serializerOf, valuesOf } from "../fields.ts";
 import { distanceMiles } from "../geography.ts";
 import { comparedNames, differencesOf, filesOfPair, inventoriesIn, olderAttributes } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
@@ -130,7 +130,7 @@ async function changesAmong(
 ): Promise<readonly SerializedChange[]> {
   const { fields, origin } = request;
   const { dimensions } = version;
-  const compared = textsOf(comparedNames, dimensions);
+  const compared = valuesOf(comparedNames, dimensions);
   const serializers = {
     active: serializerOf(fields, { status: "active", origin }, dimensions),
     sold: serializerOf(fields, { status: "sold", origin }, dimensions),
@@ -138,11 +138,11 @@ async function changesAmong(
   const columns = [...new Set([...compared.columns, ...serializers.active.columns])];
   const removed = await removedListings(found, pair, version, request);
   const newer = await rowsAfter(found, pair, version, columns);
-  const older = await textsBefore(found, pair, version, compared);
+  const older = await valuesBefore(found, pair, version, compared);
   return found.flatMap((difference): readonly SerializedChange[] => {
     const { id, day, state, state_before } = difference;
     const row = newer.get(id);
-    const differing = differingValues(older.get(id) ?? [], older.has(id) && row ? compared.read(row) : []);
+    const differing = differingValues(older.get(id), row && compared.read(row));
     if (state === state_before && Object.keys(differing.after).length === 0) return [];
     const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
@@ -170,40 +170,37 @@ async function rowsAfter(
 }
 
 /** Returns the compared attributes that listings have in the older version, by id: of those that are in the same state in both. */
-async function textsBefore(
+async function valuesBefore(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
-  compared: ReturnType<typeof textsOf>,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const texts = new Map<string, readonly string[]>();
+  compared: ReturnType<typeof valuesOf>,
+): Promise<ReadonlyMap<string, Row>> {
+  const values = new Map<string, Row>();
   const inBoth = found.filter(({ state, state_before }) => state === state_before);
   if (!pair.isContinued && inBoth.length > 0) {
     const ids = inBoth.map(({ id }) => id);
     const rows = await version.rowsFrom(filesOfPair(pair), olderAttributes(pair, version.folder, ids, comparedNames));
-    for (const row of rows) texts.set(textIn(row, "id"), textIn(row, "attributes").split("\n"));
-    return texts;
+    for (const row of rows) values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes")));
+    return values;
   }
   for (const state of listingStates) {
     const ids = idsIn(inBoth, state);
     const [inventory] = inventoriesIn(pair, state);
     const rows = await version.read(inventory, ids, compared.columns);
-    for (const [index, row] of rows.entries()) texts.set(ids[index] ?? "", compared.read(row));
+    for (const [index, row] of rows.entries()) values.set(ids[index] ?? "", compared.read(row));
   }
-  return texts;
+  return values;
 }
 
-/** Returns the values of the attributes that differ, of the JSON of each compared attribute in both versions. */
-function differingValues(older: readonly string[], newer: readonly string[]): Record<"before" | "after", Row> {
+/** Returns the values of the compared attributes that differ between two versions; none if a listing is not in both. */
+function differingValues(older: Row | undefined, newer: Row | undefined): Record<"before" | "after", Row> {
   const before: Record<string, Json> = {};
   const after: Record<string, Json> = {};
-  for (const [index, text] of older.entries()) {
-    if (text === newer[index]) continue;
-    const name = comparedNames[index] ?? "";
-    const was = parseJsonValue(text);
-    const is = parseJsonValue(newer[index]);
-    // The row store has JSON of the engine, which writes some numbers in another form than JavaScript.
-    if (JSON.stringify(was) === JSON.stringify(is)) continue;
+  for (const name of older && newer ? comparedNames : []) {
+    const was = older?.[name] ?? null;
+    const is = newer?.[name] ?? null;
+    if (was === is || JSON.stringify(was) === JSON.stringify(is)) continue;
     before[name] = was;
     after[name] = is;
   }
@@ -221,21 +218,19 @@ async function removedListings(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = idsIn(found, null);
   if (ids.length === 0) return new Map();
-  const names = [...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"];
+  const names = [...new Set([...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"])];
   const query = olderAttributes(pair, version.folder, ids, names as AttributeName[]);
-  const statuses = new Map(found.map(({ id, state_before }) => [id, JSON.stringify(statusOf(state_before))]));
+  const statuses = new Map(found.map(({ id, state_before }) => [id, statusOf(state_before)]));
   const rows = await version.rowsFrom(filesOfPair(pair), query);
   const texts = rows.map((row): readonly [id: string, text: string] => {
     const id = textIn(row, "id");
-    const values = textIn(row, "attributes").split("\n");
-    const [latitude = null, longitude = null] = values.slice(-2).map(parseJsonValue);
-    const computed: Readonly<Record<string, string | undefined>> = {
+    const values = parsePiece(textIn(row, "attributes"));
+    const computed: Readonly<Record<string, Json | undefined>> = {
       status: statuses.get(id),
       inventory_status: statuses.get(id),
-      distance_miles: origin && JSON.stringify(distanceMiles({ latitude, longitude }, origin)),
+      distance_miles: origin && distanceMiles(values, origin),
     };
-    const jsonOf = (field: string): string => values[names.indexOf(field)] ?? computed[field] ?? "null";
-    return [id, `{${fields.map((field) => `"${field}":${jsonOf(field)}`).join(",")}}`];
+    return [id, JSON.stringify(rowOf(fields, (field) => values[field] ?? computed[field] ?? null))];
   });
   return new Map(texts);
 }

@@ -164,7 +164,7 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
     ORDER BY day, id LIMIT ${integerLiteral(limit)}`;
 }
 
-/** Returns a query for listings of the older version: `id`, and the JSON of each of some attributes in a line of `attributes`. */
+/** Returns a query for listings of the older version: `id`, and some attributes as a piece of JSON in `attributes`. */
 export function olderAttributes(
   pair: VersionPair,
   folder: string,

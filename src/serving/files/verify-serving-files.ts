@@ -11,7 +11,7 @@ import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
 import { attachNewIndex, withDimensionTables } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
+import { batchesOf, keyPiece, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
 
 /**
@@ -128,7 +128,7 @@ function differsFrom(file: RowFile, batch: readonly TextRow[]): (row: TextRow, i
   };
 }
 
-const expectedOf = ({ id, vin, text }: TextRow): string => `"${id}"\n"${vin}"\n${text}`;
+const expectedOf = ({ id, vin, text }: TextRow): string => `${keyPiece(id, vin)}\n${text}`;
 const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, validFrom, validTo].join("\n");
 
 /** Returns whether some of the rows are found by their id and VIN. */
