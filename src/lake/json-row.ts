@@ -9,7 +9,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 export type JsonRow = readonly string[];
 
 interface PieceOptions<Column extends string> {
-  /** The columns of each piece that can be served as it is. Those that none of them has are one more piece, without those that are null. */
+  /** The columns of each piece that can be served unchanged. Those that none of them has are one more piece, without those that are null. */
   readonly pieces?: readonly (readonly Column[])[];
   /** The names of properties, where they are not those of columns. */
   readonly properties?: Readonly<Partial<Record<string, string>>>;
@@ -20,7 +20,7 @@ export class JsonRowFormat<Column extends string> {
   readonly columns: readonly Column[];
   /** The columns of each piece. */
   readonly pieces: readonly (readonly Column[])[];
-  /** Those that can be served as they are. */
+  /** Those that can be served unchanged. */
   readonly servedPieces: readonly (readonly Column[])[];
   private readonly pieceNumbers: ReadonlyMap<string, number>;
   private readonly properties: NonNullable<PieceOptions<Column>["properties"]>;

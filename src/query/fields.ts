@@ -148,7 +148,7 @@ function partsOf(names: readonly string[]): readonly (Piece | string)[] {
   return parts;
 }
 
-/** The pieces by their first property, but for those whose values are not served as they are stored. */
+/** The pieces by their first property, but for those that cannot be served unchanged. */
 const piecesByFirst: ReadonlyMap<string, Piece & { readonly properties: readonly string[] }> = new Map(
   (["facts", "builds", "dealers"] as const).flatMap((table) =>
     formats[table].servedPieces.flatMap((columns, number) => {
@@ -168,7 +168,7 @@ const columnsFor = (names: readonly string[]): readonly ServedColumn[] => [
 ];
 
 /** Returns the columns that attributes need, and the function that returns them of a row. */
-export function valuesOf(names: readonly AttributeName[], dimensions: Dimensions) {
+export function attributesOf(names: readonly AttributeName[], dimensions: Dimensions) {
   const readers = Object.fromEntries(names.map((name) => [name, valueReader(name, dimensions)]));
   return {
     columns: columnsFor(names),

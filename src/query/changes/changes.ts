@@ -15,7 +15,7 @@ import type { Point } from "../../listing/geography.ts";
 import { type AttributeName, attributes } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type ListingState, listingStates } from "../../serving/listing-files.ts";
-import { type ListingField, serializerOf, valuesOf } from "../fields.ts";
+import { attributesOf, type ListingField, serializerOf } from "../fields.ts";
 import { distanceMiles } from "../geography.ts";
 import { comparedNames, differencesOf, filesOfPair, inventoriesIn, olderAttributes } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
@@ -130,7 +130,7 @@ async function changesAmong(
 ): Promise<readonly SerializedChange[]> {
   const { fields, origin } = request;
   const { dimensions } = version;
-  const compared = valuesOf(comparedNames, dimensions);
+  const compared = attributesOf(comparedNames, dimensions);
   const serializers = {
     active: serializerOf(fields, { status: "active", origin }, dimensions),
     sold: serializerOf(fields, { status: "sold", origin }, dimensions),
@@ -174,7 +174,7 @@ async function valuesBefore(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
-  compared: ReturnType<typeof valuesOf>,
+  compared: ReturnType<typeof attributesOf>,
 ): Promise<ReadonlyMap<string, Row>> {
   const values = new Map<string, Row>();
   const inBoth = found.filter(({ state, state_before }) => state === state_before);
