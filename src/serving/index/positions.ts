@@ -175,7 +175,7 @@ class Evaluation {
       ids.map((id) => sets.subarray(starts[id - firstToken], starts[id - firstToken + 1])),
     );
     let [[ids = none] = []] = groups;
-    if (groups.flat().length < 2) return { kind: "in", column, ids };
+    if (groups.length === 1 && groups.flat().length < 2) return { kind: "in", column, ids };
     /** Of how many groups, in their order, each set has a token. */
     const had = new Uint8Array(end - first);
     for (const [group, lists] of groups.entries()) {

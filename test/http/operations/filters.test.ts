@@ -188,6 +188,12 @@ test("values of alternatives, lists, exclusions, numbers and ids are reported, a
   );
 });
 
+test("no listing has a feature that is known and one that is not, in either order", async () => {
+  for (const features of ["sunroof,sunrof", "sunrof,sunroof", "sunroof,null,sunroof"])
+    assert.equal((await fetchListings(client, `features=${features}`, 100)).length, 0, features);
+  assert.ok((await fetchListings(client, "features=sunroof", 100)).length > 0);
+});
+
 test("a color that only past and sold listings have is not reported", async () => {
   const past = "SELECT exterior_color AS value FROM active_days UNION SELECT exterior_color FROM sold";
   const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
