@@ -73,6 +73,8 @@ export interface OracleInventory {
   readonly asOf: string;
   readonly currency: string;
   readonly version: string;
+  /** Whether prices were fitted to its market. */
+  readonly hasFit: boolean;
   readonly active: readonly FlatListing[];
   readonly sold: readonly FlatListing[];
   /** The active listings of each day. */
@@ -122,6 +124,7 @@ async function inventoryIn(
     asOf: manifest.as_of,
     currency: manifest.currency,
     version: manifest.version,
+    hasFit: manifest.tables.price_effects.length > 0,
     active,
     sold,
     snapshots,

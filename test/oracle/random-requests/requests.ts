@@ -62,7 +62,7 @@ export function* randomGroups(inventory: OracleInventory, { seed, count }: Reque
   for (let drawn = 0; drawn < count; drawn += 1) {
     const filtered = randomQuery(chance, inventory, filterNames().slice(0, chance.pick([1, 2, 9])));
     const query = new Map([...filtered, ...groupParameters(chance, filtered)]);
-    if (isValid(query)) yield { operation: "getGroups", query };
+    if (isValid(query, inventory)) yield { operation: "getGroups", query };
   }
 }
 
@@ -146,7 +146,7 @@ function randomQuery(chance: Chance, inventory: OracleInventory, names: readonly
   for (const name of names) {
     const drawn = Object.entries(draws[name]?.(chance, inventory, query) ?? {});
     const more = new Map([...query, ...drawn]);
-    if (isValid(more)) query = more;
+    if (isValid(more, inventory)) query = more;
   }
   return query;
 }
@@ -224,8 +224,8 @@ function widthFrom(chance: Chance, facet: string): number {
   return chance.happens(0.7) ? chance.pick(usual) : chance.pick([1, 99, 250, 10_000_000, chance.integer(1, 3000)]);
 }
 
-/** Returns whether the parameters of a query are compatible. */
-function isValid(query: Query): boolean {
+/** Returns whether the parameters of a query are compatible, with one another and with the version. */
+function isValid(query: Query, { hasFit }: Pick<OracleInventory, "hasFit">): boolean {
   const status = queryValues(query.get("inventory_status"));
   const isSold = query.has("sold_within_days") || status.includes("sold");
   const hasPoint = query.has("latitude") && query.has("longitude");
@@ -238,7 +238,7 @@ function isValid(query: Query): boolean {
     query.has("postal_code") && hasPoint,
     (query.has("radius") || queryValues(query.get("sort")).includes("distance")) && !hasOrigin,
     query.has("radius") && query.has("bbox"),
-    (query.has("snapshot_date") || isSold) &&
+    (query.has("snapshot_date") || isSold || !hasFit) &&
       (query.has("value_rating") ||
         queryValues(query.get("group_by")).includes("value_rating") ||
         queryValues(query.get("metric")).some((metric) => metric.startsWith("price_to_value.")) ||
