@@ -98,7 +98,7 @@ const facetRequests = [...randomFacets(inventory, { seed: requestSeed, count: fa
 test("the random requests cover every past day and sold listings", () => {
   for (const day of inventory.snapshots.keys())
     assert.ok(searches.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(searches.filter(hasParameter("inventory_status", "sold")).length > searchCount / 12);
+  assert.ok(searches.filter(hasParameter("inventory_status", "sold")).length > searchCount / 15);
   assert.ok(searches.filter(hasParameter("sold_within_days")).length > searchCount / 20);
 });
 

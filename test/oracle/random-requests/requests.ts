@@ -51,7 +51,10 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
   const filterNames = filterDeck(chance);
   for (let drawn = 0; drawn < count; drawn += 1) {
     const filtered = randomQuery(chance, inventory, filterNames());
-    yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance, filtered)]) };
+    yield {
+      operation: "getFacets",
+      query: new Map([...filtered, ...facetParameters(chance, filtered, inventory.hasFit)]),
+    };
   }
 }
 
@@ -157,13 +160,13 @@ const prefixes = ["a", "s", "f1", "f-", "20", "seat heat", "c v", "mercedes b", 
 /** Returns facet parameters: all facets, some, or one with a metric, possibly beside numeric ones. */
 const measuresWithoutValues = measures.filter((name) => name !== "price_to_value");
 
-/** Returns the measures of the listings of a query: values are those of active listings on the published day. */
-function measuresOf(query: Query): readonly string[] {
+/** Returns the measures of the listings of a query: values are those of active listings on the published day, if prices were fitted to it. */
+function measuresOf(query: Query, hasFit: boolean): readonly string[] {
   const isSold = query.has("sold_within_days") || queryValues(query.get("inventory_status")).includes("sold");
-  return isSold || query.has("snapshot_date") ? measuresWithoutValues : measures;
+  return isSold || query.has("snapshot_date") || !hasFit ? measuresWithoutValues : measures;
 }
 
-function facetParameters(chance: Chance, filtered: Query): readonly (readonly [string, string])[] {
+function facetParameters(chance: Chance, filtered: Query, hasFit: boolean): readonly (readonly [string, string])[] {
   const every = [...oracleCategoricalFacets, ...oracleNumericFacets];
   const isMeasured = chance.happens(0.5);
   const names = isMeasured
@@ -174,7 +177,7 @@ function facetParameters(chance: Chance, filtered: Query): readonly (readonly [s
   const metric = metricName(
     chance,
     hasSupply(filtered) && !names.includes("value_rating") ? 0.25 : 0,
-    measuresOf(filtered),
+    measuresOf(filtered, hasFit),
   );
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => randomCase(chance, name));
