@@ -2,7 +2,7 @@
  * Rows encoded as JSON, in pieces: the text of a piece has the properties of some columns, such as `"make":"Ford","model":"Bronco"`. Listings, builds and
  * dealers are stored this way, and a response page is joined from whole pieces without parsing or serializing them again.
  */
-import { type Row, rowOf } from "../base/json.ts";
+import { type Json, type Row, rowOf } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 
 /** The texts of the pieces of a row, in the order of its format. */
@@ -80,11 +80,14 @@ export class JsonRowFormat<Column extends string> {
 
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
     const parsed: Row[] = [];
-    return rowOf(columns, (column) => {
-      const number = this.pieceOf(column);
-      parsed[number] ??= parsePiece(row[number]);
-      return parsed[number][this.propertyOf(column)] ?? null;
-    });
+    return rowOf(columns, (column) => this.valueOf(row, column, parsed));
+  }
+
+  /** Returns the value of a column. Keeps each piece that it parses in `parsed`, for other columns of the row. */
+  valueOf(row: JsonRow, column: string, parsed: Row[]): Json {
+    const number = this.pieceOf(column);
+    parsed[number] ??= parsePiece(row[number]);
+    return parsed[number][this.propertyOf(column)] ?? null;
   }
 }
 

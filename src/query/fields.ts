@@ -8,7 +8,7 @@ import { type Json, type Row, rowOf } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/analyst/flat-listings.ts";
-import { type JsonRow, parsePiece } from "../lake/json-row.ts";
+import type { JsonRow } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import { type AttributeName, extensionNames, tokensNames } from "../listing/schema.ts";
@@ -58,28 +58,23 @@ type Table = keyof typeof formats;
 
 /** A listing with its build and its dealer, which are looked up when a property needs them. */
 class JoinedListing {
-  private readonly pieces: Partial<Record<Table, JsonRow>>;
+  private readonly rows: Partial<Record<Table, JsonRow>>;
   private readonly parsed: Record<Table, Row[]> = { facts: [], builds: [], dealers: [] };
 
   constructor(
     facts: JsonRow,
     private readonly dimensions: Dimensions,
   ) {
-    this.pieces = { facts };
+    this.rows = { facts };
   }
 
-  /** Returns the text of a piece. */
-  piece(table: Table, number: number): string {
-    this.pieces[table] ??= this.joined(table);
-    return this.pieces[table][number] ?? "";
+  row(table: Table): JsonRow {
+    this.rows[table] ??= this.joined(table);
+    return this.rows[table];
   }
 
   valueOf(table: Table, column: string): Json {
-    const format = formats[table];
-    const number = format.pieceOf(column);
-    const parsed = this.parsed[table];
-    parsed[number] ??= parsePiece(this.piece(table, number));
-    return parsed[number][format.propertyOf(column)] ?? null;
+    return formats[table].valueOf(this.row(table), column, this.parsed[table]);
   }
 
   private joined(table: Table): JsonRow {
@@ -124,7 +119,7 @@ export function serializerOf(
           (json === "" ? "{" : ",") +
           ("read" in part
             ? part.label + JSON.stringify(part.read(listing) ?? null)
-            : listing.piece(part.table, part.number));
+            : listing.row(part.table)[part.number]);
       return `${json}}`;
     },
   };
@@ -148,13 +143,12 @@ function partsOf(names: readonly string[]): readonly (Piece | string)[] {
   return parts;
 }
 
-/** The pieces by their first property, but for those that cannot be served unchanged. */
+/** The pieces that can be served unchanged, by their first property. */
 const piecesByFirst: ReadonlyMap<string, Piece & { readonly properties: readonly string[] }> = new Map(
   (["facts", "builds", "dealers"] as const).flatMap((table) =>
-    formats[table].servedPieces.flatMap((columns, number) => {
+    formats[table].servedPieces.map((columns, number) => {
       const properties = columns.map((column) => formats[table].propertyOf(column));
-      const isServed = properties.every((property) => flatColumns[property]?.of === table);
-      return isServed ? [[properties[0] ?? "", { table, number, properties }]] : [];
+      return [properties[0] ?? "", { table, number, properties }] as const;
     }),
   ),
 );

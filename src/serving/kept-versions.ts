@@ -109,9 +109,11 @@ export class PinnedVersions {
   private add(name: string, { accountId, onOpened }: VersionUser): OpenVersion | undefined {
     if (!this.hasRoomFor(accountId)) {
       const closable = [...this.opened].find(([, one]) => this.isClosable(one, accountId));
-      if (closable === undefined) this.giveUpShared(accountId);
-      else this.remove(...closable);
-      if (closable === undefined && !this.hasRoomFor(accountId)) return undefined;
+      if (closable !== undefined) this.remove(...closable);
+      else {
+        this.giveUpShared(accountId);
+        if (!this.hasRoomFor(accountId)) return undefined;
+      }
     }
     const startedAtMs = performance.now();
     const one: OpenVersion = { opening: this.open(name), usedAtMs: new Map(), inFlight: 0 };

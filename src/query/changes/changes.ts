@@ -142,7 +142,8 @@ async function changesAmong(
   return found.flatMap((difference): readonly SerializedChange[] => {
     const { id, day, state, state_before } = difference;
     const row = newer.get(id);
-    const differing = differingValues(older.get(id), row && compared.read(row));
+    const was = older.get(id);
+    const differing = was && row ? differingValues(was, compared.read(row)) : { before: {}, after: {} };
     if (state === state_before && Object.keys(differing.after).length === 0) return [];
     const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
@@ -193,13 +194,13 @@ async function valuesBefore(
   return values;
 }
 
-/** Returns the values of the compared attributes that differ between two versions; none if a listing is not in both. */
-function differingValues(older: Row | undefined, newer: Row | undefined): Record<"before" | "after", Row> {
+/** Returns the values of the compared attributes that differ between two versions. */
+function differingValues(older: Row, newer: Row): Record<"before" | "after", Row> {
   const before: Record<string, Json> = {};
   const after: Record<string, Json> = {};
-  for (const name of older && newer ? comparedNames : []) {
-    const was = older?.[name] ?? null;
-    const is = newer?.[name] ?? null;
+  for (const name of comparedNames) {
+    const was = older[name] ?? null;
+    const is = newer[name] ?? null;
     if (was === is || JSON.stringify(was) === JSON.stringify(is)) continue;
     before[name] = was;
     after[name] = is;
