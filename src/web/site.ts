@@ -40,8 +40,10 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
   const pages = router.routes() as Middleware;
-  // The router compares a path with that of each page; operations have others.
-  app.use((context, next) => (context.path.startsWith("/v1/") ? next() : pages(context, next)));
+  // The router compares a path with that of each page; operations have others. Like the router's own function, this one names the router.
+  const passOperations: Middleware = (context, next) =>
+    context.path.startsWith("/v1/") ? next() : pages(context, next);
+  app.use(Object.assign(passOperations, { router }));
 }
 
 /** The addresses of former pages, and where they lead, with the same parameters. */
