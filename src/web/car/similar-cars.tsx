@@ -51,7 +51,7 @@ export async function similarWithin(
   query: URLSearchParams,
   load: (radius: number) => Promise<Valued | undefined>,
 ): Promise<Similar> {
-  const radius = radii.find((miles) => String(miles) === query.get("within"));
+  const radius = query.has("within") ? Number(query.get("within")) : undefined;
   const all = valued.comparables;
   const isWhole = all.length < similarMax;
   const milesOf = ({ distance_miles: miles }: SimilarCar): number => miles ?? Number.POSITIVE_INFINITY;
@@ -201,7 +201,7 @@ const firstRows = 6;
 export const NearestCars = ({ similar, address, asOf }: SimilarProps & { readonly asOf: string }) => {
   const { path, query } = address;
   const pathOf = (changes: Readonly<Record<string, string>>) => `${changedPath(path, query, changes)}#nearest`;
-  const isWhole = query.get("rows") === "all";
+  const isWhole = query.has("rows");
   const columns = nearestColumns(asOf);
   const cars = sortedRows(similar.cars, columns, "distance");
   const rows = isWhole ? cars : cars.slice(0, firstRows);

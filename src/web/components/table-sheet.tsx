@@ -33,7 +33,7 @@ export function TableSheet<Row>(given: TableSheetProps<Row>) {
         rowsMax={rowsMax}
         columns={columns.map((column) => ({
           ...column,
-          sort: column.value === undefined ? undefined : sortOf(String(column.title)),
+          sort: column.value === undefined ? undefined : (column.sort ?? sortOf(String(column.title))),
         }))}
         empty={empty}
         {...(isMine === undefined ? {} : { isMine })}

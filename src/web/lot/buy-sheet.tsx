@@ -35,7 +35,7 @@ interface Buying {
   readonly fitting?: AnswerOf<"findFittingModels"> | undefined;
 }
 
-const isOfFit = ({ query }: LotChoice): boolean => query.get("buy") === "fit";
+const isOfFit = ({ query }: LotChoice): boolean => query.has("buy");
 
 /** Loads the models of the view that an address names: those to buy, or with `buy=fit` those that fit the dealer. */
 export async function loadBuying(requests: PageRequests, choice: LotChoice): Promise<Buying> {

@@ -13,8 +13,9 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { MissingParts } from "../shell/notes.tsx";
+import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import type { PageHandler, PageVisit } from "../shell/pages.tsx";
+import { faultlessQuery, type PageHandler, type PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
@@ -32,7 +33,7 @@ import {
   sampleOf,
   searchTitle,
 } from "./market-search.ts";
-import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
+import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -130,7 +131,7 @@ interface BoxesProps {
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
 const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
-  const period = periods.find((one) => one === query.get("days")) ?? periods[0];
+  const period = periodIn(query);
   const view = query.get("view") ?? "";
   const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
     text,
@@ -160,8 +161,8 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
         <Button look="main">Show</Button>
         <Segments
           label="Period"
-          segments={periods.map((days) => ({
-            path: marketPath(query, { days: days === periods[0] ? undefined : days }),
+          segments={pageParameters["/market"].days.map((days, index) => ({
+            path: marketPath(query, { days: index === 0 ? undefined : days }),
             text: days === "365" ? "1 year" : `${days} days`,
             isCurrent: days === period,
           }))}
@@ -237,7 +238,7 @@ export const marketFile =
   async (context) => {
     const visitor = await visitorOf(context, services, "download");
     const site = context.get("Sec-Fetch-Site");
-    const query: URLSearchParams = new URLSearchParams(context.querystring);
+    const query = faultlessQuery(context);
     // Another site must not make a visitor pay.
     if (visitor === undefined || site === "cross-site" || site === "same-site")
       return context.redirect(marketPath(query, {}));

@@ -30,7 +30,7 @@ export interface MarketDays {
 }
 
 /** Parameters of the page that are no filters. */
-const ownNames: ReadonlySet<string> = new Set(["show", "against", "days", "view", "sort", "numbers", "q"]);
+const ownNames: ReadonlySet<string> = new Set(["show", "against", "days", "view", "sort", "numbers"]);
 
 const against = /\s+(?:against|versus|vs\.?)\s+/i;
 
@@ -57,20 +57,9 @@ export async function readSearches(
 
 /** Returns the filters among the parameters of an address. */
 const givenFilters = (query: URLSearchParams): TextParameters =>
-  Object.fromEntries(
-    Object.entries(readView(query)).filter(
-      ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
-    ),
-  );
-
-const yearBounds = new Set(["min_year", "max_year"]);
+  Object.fromEntries(Object.entries(readView(query)).filter(([name]) => !ownNames.has(name)));
 
 const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
-
-const notFilters: ReadonlySet<string> = new Set(["sort", "format", "csv_raw", "data_version", "snapshot_date"]);
-const filterNames: ReadonlySet<string> = new Set(
-  [...namesOf("searchListings")].filter((name) => namesOf("getFacets").has(name) && !notFilters.has(name)),
-);
 
 /** The longest question that the API takes. */
 const wordsMax = 200;

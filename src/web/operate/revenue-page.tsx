@@ -12,6 +12,8 @@ import {
 import { formatUsd } from "../../accounts/money.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { lastDayIn, plusDays } from "../../base/day.ts";
+import { refuse } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { purposeOf } from "../account/charges.tsx";
@@ -51,11 +53,15 @@ interface Month {
   readonly beforeStart: string;
 }
 
-/** Returns the month of an address, or the present one for any other text. */
+/** Returns the month of an address, or the present one without any. Refuses a later one. */
 export function monthIn(query: URLSearchParams, nowMs: number): Month {
   const today = dayOf(nowMs);
-  const asked = query.get("month") ?? "";
-  const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) && asked < today.slice(0, 7) ? asked : today.slice(0, 7);
+  const present = today.slice(0, 7);
+  const month = query.get("month") ?? present;
+  if (month > present) {
+    const details = { parameter: "month", value: quoted(month), hint: "" };
+    throw refuse("invalid_parameter_value", { ...details, allowed: `a month until ${present}` });
+  }
   const start = `${month}-01`;
   const end = lastDayIn(month);
   const isPast = end < today;
@@ -148,10 +154,10 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
           ? {
               columns: [
                 { title: "Day", sort: "day", value: (index) => index + 1, format: count },
-                { title: name, sort: name.toLowerCase(), value: (index) => revenue.charges[index], format: money },
+                { title: name, sort: "month", value: (index) => revenue.charges[index], format: money },
                 {
                   title: nameBefore,
-                  sort: nameBefore.toLowerCase(),
+                  sort: "before",
                   value: (index) => revenue.before[index],
                   format: money,
                 },
@@ -289,6 +295,7 @@ export const accountColumns = (monthBefore: string): readonly TableColumn<Revenu
   { title: "Charged", value: ({ micros }) => micros, isNumber: true, cell: ({ micros }) => <b>{money(micros)}</b> },
   {
     title: `To ${monthBefore}`,
+    sort: "change",
     isNumber: true,
     value: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
     cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),

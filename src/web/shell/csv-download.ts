@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { csvLines } from "../../formats/table-formats.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { faultlessQuery } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** Bytes that wait for the client. */
@@ -27,7 +28,7 @@ export const csvDownload =
   async (context) => {
     const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
-    const { name, lines } = await handle({ context, visitor, query: new URLSearchParams(context.querystring) });
+    const { name, lines } = await handle({ context, visitor, query: faultlessQuery(context) });
     context.set("Content-Type", "text/csv; charset=utf-8");
     context.set("Content-Disposition", `attachment; filename="${name}"`);
     context.set("Cache-Control", "private, no-store");

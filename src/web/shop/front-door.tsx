@@ -72,8 +72,8 @@ export const frontDoor =
 
 /** Returns the address of a view of the former explorer, whose charts are the market's. */
 function formerView(query: URLSearchParams): string {
-  const { layout, chart, by: _, period, shade, change: __, unrated: ___, ...filters } = Object.fromEntries(query);
-  const view = chart === "map" ? { view: "map", ...(shade === undefined ? {} : { shade }) } : {};
+  const { layout, chart, by: _, period, shade: __, change: ___, unrated: ____, ...filters } = Object.fromEntries(query);
+  const view = chart === "map" ? { view: "map" } : {};
   const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
   if (layout === "charts") return viewPath({ ...filters, ...view, ...days }, "/market");
   return viewPath({ ...filters, ...(layout === "table" ? { view: "table" } : {}) });
