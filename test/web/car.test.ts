@@ -18,9 +18,9 @@ const Cookie = `carquet-session=${await client.sessions.create(client.customer.a
 const fetchPage = (path: string, url = client.url, cookie = Cookie): Promise<Response> =>
   fetch(`${url}${path}`, { headers: { Cookie: cookie } });
 
-async function documentOf(path: string): Promise<Document> {
+async function documentOf(path: string, status = 200): Promise<Document> {
   const response = await fetchPage(path);
-  assert.equal(response.status, 200, path);
+  assert.equal(response.status, status, path);
   return parseHTML(await response.text()).document;
 }
 
@@ -133,7 +133,7 @@ test("a car leads back to its search, and to the cars after it; an invalid searc
   );
   const plain = await documentOf(`/listings/${ids[1]}`);
   assert.equal(textsOf(plain, ".kicker a")[0], "Shop");
-  const invalid = await documentOf(`/listings/${ids[1]}?min_price=x`);
+  const invalid = await documentOf(`/listings/${ids[1]}?min_price=x`, 400);
   assert.match(textsOf(invalid, ".note")[0] ?? "", /^Missing: other cars\. Invalid value/);
 });
 

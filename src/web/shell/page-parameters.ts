@@ -63,8 +63,8 @@ const market = {
     "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
   ),
   numbers: numbersOf({
-    price: "day value against",
-    days: "day value against",
+    price: "day median median_against",
+    days: "day median median_against",
     loss: "model age cars median fitted",
     map: "state cars median",
     "map-against": "state cars median",

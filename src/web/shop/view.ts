@@ -33,7 +33,8 @@ export function readView(query: URLSearchParams): ViewParameters {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
   }
-  if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
+  const isPlaced = parameters.postal_code !== undefined || parameters.latitude !== undefined;
+  if (!isPlaced && /^\d+$/.test(parameters.radius ?? "")) delete parameters.radius;
   return parameters;
 }
 
