@@ -98,7 +98,7 @@ function curl(sampled: Sampled): string {
     query.some(([{ name }, text]) => name === "format" && /^(parquet|arrow)$/.test(text)) ? "-O" : [],
   ];
   const exported = `export ${keyVariable}=${key.secret ?? "…"}   # ${key.secret === undefined ? "a key of yours" : "your demo key"}`;
-  return `${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
+  return `# install: nothing; Python: pip install ./clients/python\n${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
 }
 
 const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.includes("[") ? url : shellText(url));

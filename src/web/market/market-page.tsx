@@ -59,6 +59,7 @@ export const marketPage =
     return {
       title: searchTitle(searches),
       door: "market",
+      question: query.has("show") ? searches.map(({ words }) => words).join(" against ") : undefined,
       top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>

@@ -205,8 +205,14 @@ function marksOf(days: readonly string[], run: readonly number[], pace: number |
   ];
 }
 
+/** The classes with rows of their own: the file has all of them. */
+const classesMax = 6;
+
 const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
   const most = classes[0]?.micros ?? 0;
+  const charged = classes.filter(({ micros }) => micros > 0);
+  const rest = charged.length > classesMax ? charged.slice(classesMax - 1) : [];
+  const other = { usageClass: "other", micros: rest.reduce((sum, { micros }) => sum + micros, 0) };
   return (
     <TableSheet
       id="classes"
@@ -215,7 +221,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       label="Charges by class"
       sorts={{ path, query }}
       first="-charged"
-      rows={classes.filter(({ micros }) => micros > 0)}
+      rows={rest.length === 0 ? charged : [...charged.slice(0, classesMax - 1), other]}
       empty="Nothing was charged in this month."
       columns={[
         { title: "Class", value: ({ usageClass }) => purposeOf(usageClass) },

@@ -129,7 +129,7 @@ export const pageParameters = {
   },
   "/operate/days/:day": {
     dealer: text,
-    outcome: ["rejected", "held", "collapsed", "unknown", "noted"],
+    outcome: text,
     field: text,
     reason: text,
     numbers: numbersOf({ issues: "field outcome reason rows" }),
