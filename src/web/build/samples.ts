@@ -191,7 +191,7 @@ const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
 
 /** Returns the key in code: the known one, else where the program reads it. */
 const keyIn = (sampled: Sampled, environment: string): string =>
-  needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '""';
+  needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '"none"';
 
 function python(sampled: Sampled): string {
   const { docs, request, origin } = sampled;
