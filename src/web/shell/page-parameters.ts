@@ -89,10 +89,10 @@ export const pageParameters = {
   "/listings/:listing_id": {
     ...search,
     within: ["100", "500"],
-    similar: orders("year distance miles price comparable"),
     rows: ["all"],
     numbers: numbersOf({
       price: "day price change miles",
+      nearest: "year distance miles price comparable",
       similar: "car status miles distance_miles price adjustment adjusted_price weight vin",
     }),
   },
@@ -102,10 +102,13 @@ export const pageParameters = {
     radius: ["25", "50", "100"],
     sort: ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"],
     buy: ["fit"],
-    models: orders("sold offered yours median"),
-    rank: orders("away cars market days"),
     all: flag,
-    numbers: numbersOf({ "price-age": "dealer to_market days cars", aging: "days cars money" }),
+    numbers: numbersOf({
+      "price-age": "dealer to_market days cars",
+      aging: "days cars money",
+      buy: "model sold offered yours median",
+      rank: "away cars to-market days",
+    }),
   },
   "/market": market,
   "/market.csv": market,
