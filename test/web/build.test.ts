@@ -82,6 +82,7 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
   for (const path of ["/docs/", "/docs/guides/none", "/docs/guides/..%2F..%2FREADME", "/docs/images/none.png"])
     assert.equal((await get(path)).status, 404, path);
   assert.equal((await get("/docs/searchListings")).headers.get("Location"), "/docs/search-listings");
+  assert.equal((await get("/docs/getEvidence?vin=1")).headers.get("Location"), "/docs/get-evidence?vin=1");
 });
 
 test("every link of the docs leads to a page and to an anchor of it", async () => {

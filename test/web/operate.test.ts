@@ -360,7 +360,7 @@ test("pages of operators work in a browser, with and without scripts, and are ac
 
 /** Routes that are no pages of their own: files of the site, words that complete, feeds, and addresses that lead on. */
 const isNoPage =
-  /^\/(v1|assets|docs\/images|feeds|operator|oauth)\/|suggestions$|\{\*path\}|^\/docs\/([a-z]+[A-Z]|guides\/[^e]|[c-r])/;
+  /^\/$|^\/(v1|assets|docs\/images|feeds|operator|oauth)\/|suggestions$|\{\*path\}|^\/docs\/([a-z]+[A-Z]|guides\/[^e]|[c-r])/;
 
 test("every page says what of its address it does not take, by its name, its value and what is expected, and shows the rest", async () => {
   const [dealer = ""] = dealerIdOf(0).split(",");

@@ -12,12 +12,12 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
+import { fileDownload } from "../shell/file-download.ts";
 import { MissingParts } from "../shell/notes.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import { faultlessQuery, type PageHandler, type PageVisit } from "../shell/pages.tsx";
+import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
@@ -234,25 +234,20 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
 };
 
 /** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
-export const marketFile =
-  (services: SiteServices, format: "csv" | "parquet"): Middleware =>
-  async (context) => {
-    const visitor = await visitorOf(context, services, "download");
-    const site = context.get("Sec-Fetch-Site");
-    const query = faultlessQuery(context);
+export const marketFile = (services: SiteServices, format: "csv" | "parquet"): Middleware =>
+  fileDownload(services, async ({ context, visitor, query }) => {
     // Another site must not make a visitor pay.
-    if (visitor === undefined || site === "cross-site" || site === "same-site")
-      return context.redirect(marketPath(query, {}));
+    if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
     const days = await daysOf(services);
     const requests = new PageRequests(services.callOperation, context, visitor);
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
-    if (trends.length === 0) return context.redirect(marketPath(query, {}));
+    if (trends.length === 0) return { location: marketPath(query, {}) };
     const name = searchTitle(searches)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
-    context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");
-    context.set("Content-Disposition", `attachment; filename="${name}.${format}"`);
-    context.set("Cache-Control", "private, no-store");
-    context.body = await encodeDays(trends, format);
-  };
+    const content = await encodeDays(trends, format);
+    return { name: `${name}.${format}`, content, ...(format === "csv" ? {} : { type: parquetType }) };
+  });
+
+const parquetType = "application/vnd.apache.parquet";

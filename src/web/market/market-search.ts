@@ -1,8 +1,10 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
+import { ownValue } from "../../base/json.ts";
 import { operation } from "../../contract/document.ts";
 import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
+import { pageRules } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, readView } from "../shop/view.ts";
 
@@ -29,9 +31,6 @@ export interface MarketDays {
   readonly everywhere: string;
 }
 
-/** Parameters of the page that are no filters. */
-const ownNames: ReadonlySet<string> = new Set(["show", "against", "days", "view", "sort", "numbers"]);
-
 const against = /\s+(?:against|versus|vs\.?)\s+/i;
 
 /** Reads the one or two searches of an address. Without any, it is that of all used cars: medians do not mix new and used ones unasked. */
@@ -57,7 +56,9 @@ export async function readSearches(
 
 /** Returns the filters among the parameters of an address. */
 const givenFilters = (query: URLSearchParams): TextParameters =>
-  Object.fromEntries(Object.entries(readView(query)).filter(([name]) => !ownNames.has(name)));
+  Object.fromEntries(
+    Object.entries(readView(query)).filter(([name]) => ownValue(pageRules["/market"] ?? {}, name) === "filter"),
+  );
 
 const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
 

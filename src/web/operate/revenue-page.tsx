@@ -37,7 +37,7 @@ import {
   roundMoney,
   runTitle,
 } from "../sentences/operate.ts";
-import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { csvOfChunks, type Download } from "../shell/file-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { AccountLink, operatePage } from "./operate-page.tsx";
@@ -321,7 +321,7 @@ export const revenueDownload =
     const range = periodOf(month);
     const read = (after: RevenueRow | null, limit: number): Promise<readonly RevenueRow[]> =>
       administration.call(listRevenue, range, after, limit);
-    return { name: `revenue-${month.start.slice(0, 7)}.csv`, lines: csvOfChunks(csvColumns, read, csvRow) };
+    return { name: `revenue-${month.start.slice(0, 7)}.csv`, content: csvOfChunks(csvColumns, read, csvRow) };
   };
 
 const csvColumns = ["date", "usage_class", "account_id", "email", "requests", "usd"];

@@ -19,6 +19,7 @@ type PageRules = Readonly<Record<string, Rule>>;
 
 const text: Rule = { pattern: /(?:)/, expected: "text" };
 const number: Rule = { pattern: /^\d{1,15}$/, expected: "a whole number" };
+const month: Rule = { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, YYYY-MM" };
 /** A parameter without a value. */
 const flag: Rule = [""];
 
@@ -76,14 +77,6 @@ const accounts = "account tier charged change balance";
 
 /** The rules of each page by its route. Those of filters are last in messages. */
 export const pageParameters = {
-  // The pages of the former explorer, which lead on.
-  "/": {
-    ...search,
-    layout: ["cards", "table", "charts"],
-    period: text,
-    chart: text,
-    ...Object.fromEntries(["by", "shade", "change", "unrated"].map((name) => [name, text])),
-  },
   "/shop": { ...search, ids: "filter", add: text },
   "/find": { q: text },
   "/listings/:listing_id": {
@@ -141,20 +134,14 @@ export const pageParameters = {
   "/operate/log": { before: number },
   "/operate/feeds": { saved: flag },
   "/operate/revenue": {
-    month: { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, YYYY-MM" },
+    month,
     numbers: numbersOf({ run: "day month before", classes: "class charged", accounts }),
   },
-  "/operate/revenue.csv": { month: { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, YYYY-MM" } },
+  "/operate/revenue.csv": { month },
   "/operate/accounts": { q: text, numbers: numbersOf({ accounts }) },
   "/operate/accounts/:accountId": { q: text, changed: changeNames, numbers: numbersOf({ accounts }) },
   "/sql": { statement: text },
 } as const satisfies Readonly<Record<string, PageRules>>;
-
-/** The parameters of an address that its page has, and why it has not the others. */
-export interface PageAddress {
-  readonly query: URLSearchParams;
-  readonly faults: readonly Refusal[];
-}
 
 /** The rules of all pages that have any, by route. */
 export const pageRules: Readonly<Record<string, PageRules>> = {
@@ -176,13 +163,13 @@ export const pageRules: Readonly<Record<string, PageRules>> = {
 const rulesOf = (route: string): PageRules | undefined =>
   ownValue(pageRules, route) ?? (/^\/(docs|operate)(\/|$)/.test(route) ? {} : undefined);
 
-/** Returns what a page takes from an address. Empty values, as forms send them, are none. */
-export function readAddress(route: unknown, querystring: string): PageAddress {
+/** Returns what a page takes from an address, and why not the rest. Empty values, as forms send them, are none. */
+export function readAddress(route: unknown, querystring: string) {
   const given = new URLSearchParams(querystring);
   const rules = rulesOf(String(route));
-  if (rules === undefined) return { query: given, faults: [] };
   const query = new URLSearchParams();
   const faults: Refusal[] = [];
+  if (rules === undefined) return { query: given, faults };
   for (const name of new Set(given.keys())) {
     const rule = ownValue(rules, name);
     const values = given.getAll(name).filter((value) => value !== "" || rule === flag);

@@ -11,7 +11,7 @@ import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
 import { OldData } from "./notes.tsx";
 import { notice, noticePage } from "./notice.tsx";
-import { type PageAddress, readAddress } from "./page-parameters.ts";
+import { readAddress } from "./page-parameters.ts";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
@@ -81,7 +81,7 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
 }
 
 /** Returns what the page of a request takes from its address. Refuses control characters. */
-export function addressOf({ _matchedRoute: route, querystring }: RequestContext): PageAddress {
+export function addressOf({ _matchedRoute: route, querystring }: RequestContext) {
   requirePlainText([...new URLSearchParams(querystring)]);
   return readAddress(route, querystring);
 }
