@@ -358,7 +358,7 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   assert.deepEqual(site.faults, []);
 });
 
-/** Routes that are no pages of their own: files of the site, words that complete, feeds, and addresses that lead on. */
+/** Routes that are no pages: files of the site, words that complete, feeds, and addresses that lead on. */
 const isNoPage =
   /^\/$|^\/(v1|assets|docs\/images|feeds|operator|oauth)\/|suggestions$|\{\*path\}|^\/docs\/([a-z]+[A-Z]|guides\/[^e]|[c-r])/;
 

@@ -205,7 +205,7 @@ function marksOf(days: readonly string[], run: readonly number[], pace: number |
   ];
 }
 
-/** The classes with rows of their own: the file has all of them. */
+/** The most classes that are listed: the smallest ones are one row, and the file has all. */
 const classesMax = 6;
 
 const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
