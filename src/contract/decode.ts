@@ -50,11 +50,16 @@ interface ValidatedParameter {
 function nameCheckerOf(names: readonly string[]): (name: string) => void {
   const known = new Set(names);
   return (parameter) => {
-    if (known.has(parameter)) return;
-    const hint = suggestion(parameterNames, parameter, names);
-    throw refuse("unknown_query_parameter", { parameter: printable(parameter), hint });
+    if (!known.has(parameter)) throw unknownParameter(parameter, names);
   };
 }
+
+/** Returns the refusal of a name that is none of the given ones. */
+export const unknownParameter = (parameter: string, names: readonly string[]): Refusal =>
+  refuse("unknown_query_parameter", {
+    parameter: printable(parameter),
+    hint: suggestion(parameterNames, parameter, names),
+  });
 
 /** Returns the decoder of the query or path parameters of an operation: values by name, defaults filled in. */
 function createDecoder<T>(definition: Operation, location: Parameter["in"]): (texts: ParameterTexts) => T {

@@ -1,8 +1,10 @@
 /** Build: pages that follow from the document and the guides, requests that their forms send, their links and search, and the page of SQL. */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { transformSync } from "esbuild";
+import { promisify } from "node:util";
+import { build, transformSync } from "esbuild";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, operations, resolve } from "../../src/contract/document.ts";
@@ -14,7 +16,8 @@ import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { sampleService, startService } from "../support/http/service.ts";
-import { withLakeQueries } from "../support/lakes/lakes.ts";
+import { temporaryFolder, withLakeQueries } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { client, lake } = await sampleService();
@@ -79,6 +82,7 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
   for (const path of ["/docs/", "/docs/guides/none", "/docs/guides/..%2F..%2FREADME", "/docs/images/none.png"])
     assert.equal((await get(path)).status, 404, path);
   assert.equal((await get("/docs/searchListings")).headers.get("Location"), "/docs/search-listings");
+  assert.equal((await get("/docs/getEvidence?vin=1")).headers.get("Location"), "/docs/get-evidence?vin=1");
 });
 
 test("every link of the docs leads to a page and to an anchor of it", async () => {
@@ -152,6 +156,31 @@ test("code in every language calls methods that the clients have and tools that 
     const samples = requestSamples({ docs, request: docs.request, origin: client.url, key });
     assert.deepEqual(samples.map(({ name }) => name).slice(0, 3), ["curl", "Python", "TypeScript"]);
     transformSync(samples[2]?.code ?? "", { loader: "ts" });
+  }
+});
+
+test("code that is pasted from a page runs: curl in a shell, TypeScript as a module", async () => {
+  const key = { secret: client.customer.key, isOpen: false };
+  const asked = operationDocs.filter(({ operation: { method, id } }) => method === "get" && id !== "getUsage");
+  assert.ok(asked.length > 15);
+  const cwd = await temporaryFolder(fileScope);
+  const logged: unknown[] = [];
+  Object.assign(globalThis, { logSample: (value: unknown) => logged.push(value) });
+  for (const docs of asked) {
+    const samples = requestSamples({ docs, request: docs.request, origin: client.url, key });
+    const codeOf = (name: string): string => samples.find((sample) => sample.name === name)?.code ?? "";
+    await promisify(execFile)("bash", ["-c", codeOf("curl").replaceAll(/^curl/gm, "curl -sSf")], { cwd });
+    const { outputFiles } = await build({
+      stdin: { contents: codeOf("TypeScript"), loader: "ts", resolveDir: projectPath("clients/typescript") },
+      alias: { "carquet-client": projectPath("clients/typescript/src/index.ts") },
+      define: { "console.log": "globalThis.logSample" },
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "node",
+    });
+    await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.text ?? "").toString("base64")}`);
+    if (codeOf("TypeScript").includes("console.log")) assert.notEqual(logged.pop(), undefined, docs.path);
   }
 });
 

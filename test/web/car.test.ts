@@ -18,9 +18,9 @@ const Cookie = `carquet-session=${await client.sessions.create(client.customer.a
 const fetchPage = (path: string, url = client.url, cookie = Cookie): Promise<Response> =>
   fetch(`${url}${path}`, { headers: { Cookie: cookie } });
 
-async function documentOf(path: string): Promise<Document> {
+async function documentOf(path: string, status = 200): Promise<Document> {
   const response = await fetchPage(path);
-  assert.equal(response.status, 200, path);
+  assert.equal(response.status, status, path);
   return parseHTML(await response.text()).document;
 }
 
@@ -100,7 +100,7 @@ test("the numbers of a car's page are those of the API, and it names what it cos
 
 test("similar cars are counted within each distance, and the table of the nearest sorts", async () => {
   const { id, valued } = car;
-  const page = await documentOf(`/listings/${id}?within=500&similar=-price`);
+  const page = await documentOf(`/listings/${id}?within=500&numbers=nearest.-price`);
   const { comparables } = valued;
   const within = (radius: number) =>
     comparables.filter(({ distance_miles: miles }) => miles !== null && miles <= radius);
@@ -117,7 +117,7 @@ test("similar cars are counted within each distance, and the table of the neares
   );
   assert.ok(prices.length <= 6);
   const [sorted] = hrefsOf(page, '#nearest th[aria-sort="descending"] a');
-  assert.match(sorted ?? "", /within=500&similar=price#nearest$/);
+  assert.match(sorted ?? "", /within=500&numbers=nearest.price#nearest$/);
 });
 
 test("a car leads back to its search, and to the cars after it; an invalid search is a missing part", async () => {
@@ -133,7 +133,7 @@ test("a car leads back to its search, and to the cars after it; an invalid searc
   );
   const plain = await documentOf(`/listings/${ids[1]}`);
   assert.equal(textsOf(plain, ".kicker a")[0], "Shop");
-  const invalid = await documentOf(`/listings/${ids[1]}?min_price=x`);
+  const invalid = await documentOf(`/listings/${ids[1]}?min_price=x`, 400);
   assert.match(textsOf(invalid, ".note")[0] ?? "", /^Missing: other cars\. Invalid value/);
 });
 

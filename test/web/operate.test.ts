@@ -11,11 +11,14 @@ import { plusDays } from "../../src/base/day.ts";
 import { sql } from "../../src/db/sql.ts";
 import { readFeedDecisions } from "../../src/lake/feed-decisions.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
+import { pageRules, readAddress } from "../../src/web/shell/page-parameters.ts";
+import { mountSite } from "../../src/web/site.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually } from "../support/command-line.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { type MountedRoute, routesOf } from "../support/http/routes.ts";
 import { startService } from "../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -86,7 +89,12 @@ const queue = await temporaryFolder(fileScope);
 await cp(join(feeds, day), join(queue, "ingested", day), { recursive: true });
 const { lake } = await createLake(fileScope, feeds, { hasServingFiles: false });
 const clock = { ms: Date.parse(day) + 10 * hourMs };
+let routes: readonly MountedRoute[] = [];
 const client = await startService(fileScope, lake, {
+  mountSite: (app, services) => {
+    mountSite(app, services);
+    routes = routesOf(app);
+  },
   queue,
   overdueMs: 11 * hourMs,
   metricsPort: 0,
@@ -348,6 +356,60 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   );
   await sorted.close();
   assert.deepEqual(site.faults, []);
+});
+
+/** Routes that are no pages: files of the site, words that complete, feeds, and addresses that lead on. */
+const isNoPage =
+  /^\/$|^\/(v1|assets|docs\/images|feeds|operator|oauth)\/|suggestions$|\{\*path\}|^\/docs\/([a-z]+[A-Z]|guides\/[^e]|[c-r])/;
+
+test("every page says what of its address it does not take, by its name, its value and what is expected, and shows the rest", async () => {
+  const [dealer = ""] = dealerIdOf(0).split(",");
+  const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  const ids: Readonly<Record<string, string | undefined>> = {
+    listing_id: data[0]?.id,
+    dealer_id: dealer,
+    day,
+    accountId,
+  };
+  const pages = routes.filter(({ methods, path }) => methods.includes("GET") && !isNoPage.test(path));
+  const asked: string[] = [];
+  for (const { path } of pages) {
+    const address = path.replaceAll(/:(\w+)/g, (_, name) => ids[name] ?? "");
+    const plain = await get(address);
+    const type = plain.headers.get("Content-Type") ?? "";
+    if (plain.status === 301 || !/html|csv|parquet/.test(type)) continue;
+    asked.push(path);
+    const named = Object.entries(pageRules[path] ?? {}).flatMap(([name, rule]) =>
+      rule === "filter" || ("pattern" in rule && rule.pattern.test("no such")) ? [] : [name],
+    );
+    const faulty = await get(`${address}?${["nope=1", ...named.map((name) => `${name}=no+such`)].join("&")}`);
+    assert.equal(faulty.status, Math.max(plain.status, 400), path);
+    const said = await faulty.text();
+    assert.match(said, /Unknown query parameter nope\.( Did you mean \w+\?)? This page has /, path);
+    // A file and a redirect are refused for the first fault.
+    for (const name of plain.status === 200 && type.startsWith("text/html") ? named : [])
+      assert.match(
+        said,
+        new RegExp(`"alert"><span>Invalid value &quot;no such&quot; for ${name}: expected [^.]{2}`),
+        path,
+      );
+    if (plain.status !== 200) continue;
+    const html = await plain.text();
+    for (const [, href = ""] of html.matchAll(/ href="(\/[^"#]*\?[^"#]*)/g)) {
+      const { pathname, search } = new URL(href.replaceAll("&amp;", "&"), url);
+      const route = Object.keys(pageRules).find((one) =>
+        new RegExp(`^${one.replaceAll(/:\w+/g, "[^/]+")}$`).test(pathname),
+      );
+      const taken = readAddress(route, search).faults.map(({ message }) => message);
+      assert.deepEqual(taken, [], `${path} has a link to ${href}`);
+    }
+  }
+  const unasked = Object.keys(pageRules).filter((path) => !path.startsWith("/docs/") && !asked.includes(path));
+  assert.deepEqual(unasked, [], "rules of pages that do not exist");
+  assert.match(
+    await (await get("/operate/revenue?month=2099-01")).text(),
+    /for month: expected a month until .*2026-11/,
+  );
 });
 
 test("a service is stale from a time on, and failed after an ingest that failed, which the morning explains", async () => {

@@ -11,7 +11,7 @@ import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { SheetProps } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
-import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { csvOfChunks, type Download } from "../shell/file-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
 import { cursorPage } from "./cursor-pages.tsx";
 
@@ -135,7 +135,7 @@ export const chargesCsv =
     const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
       administration.call(listEntryPage, { accountId, before: after?.entry ?? null, limit });
-    return { name: "charges.csv", lines: csvOfChunks(columns, read, csvRow) };
+    return { name: "charges.csv", content: csvOfChunks(columns, read, csvRow) };
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;

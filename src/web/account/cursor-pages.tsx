@@ -16,8 +16,8 @@ export async function cursorPage<Row>(
   { path, id, query, rowsMax, numberOf }: CursorPage<Row>,
   read: (page: { readonly before: number | null; readonly limit: number }) => Promise<readonly Row[]>,
 ) {
-  const text = query.get("before") ?? "";
-  const before = /^\d{1,15}$/.test(text) ? Number(text) : null;
+  const text = query.get("before");
+  const before = text === null ? null : Number(text);
   const found = await read({ before, limit: rowsMax + 1 });
   const rows = found.slice(0, rowsMax);
   const last = found.length > rowsMax ? rows.at(-1) : undefined;

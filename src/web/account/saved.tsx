@@ -13,6 +13,7 @@ import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
 import type { Judgement } from "../sentences/sentence.ts";
+import { changedPath } from "../shell/address.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
@@ -82,7 +83,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
       )}
       {stopped === null ? null : <p role="alert">Stopped. {stopped}</p>}
       <div class="line">
-        <a href={`/shop${query === "" ? "" : `?${query}`}`}>Page</a>
+        <a href={changedPath("/shop", new URLSearchParams(query), { fields: undefined })}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
         {url === null ? null : (
           <Form visitor={visitor} action={`${path}/${searchId}/rotate`}>

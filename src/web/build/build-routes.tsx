@@ -13,7 +13,7 @@ import type { CurrentVersion } from "../../serving/current-version.ts";
 import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { visitorForm } from "../shell/forms.tsx";
-import { requirePlainText, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
+import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
 import { guideHtml, guides } from "./guides.ts";
@@ -38,7 +38,7 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
   };
   for (const docs of operationDocs) {
     router.get(docs.path, async (context) => {
-      const fields = fieldsOf(context);
+      const fields = addressOf(context).query;
       const visitor = await visitorOf(context, services);
       const shown = await example(docs);
       const common = commonOf(context, services, visitor);
@@ -51,7 +51,7 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
       return operationPage({ ...commonOf(context, services, visitor), docs: shown, request, fields, answer });
     });
     router.post(docs.path, send);
-    router.get(`/docs/${docs.operation.id}`, (context) => context.redirect(docs.path));
+    router.get(`/docs/${docs.operation.id}`, (context) => context.redirect(`${docs.path}${context.search}`));
   }
   addPages(router, services);
   router.get("/sql", signedInPage(services, signInPage, showSql(services)));
@@ -105,13 +105,6 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
     add(guide.path, guide.title, () => (
       <article class="prose" dangerouslySetInnerHTML={{ __html: guideHtml(guide) }} />
     ));
-}
-
-/** Returns the fields of an address. Refuses control characters. */
-function fieldsOf({ querystring }: RequestContext): URLSearchParams {
-  const fields = new URLSearchParams(querystring);
-  requirePlainText([...fields]);
-  return fields;
 }
 
 /** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */

@@ -98,7 +98,7 @@ function curl(sampled: Sampled): string {
     query.some(([{ name }, text]) => name === "format" && /^(parquet|arrow)$/.test(text)) ? "-O" : [],
   ];
   const exported = `export ${keyVariable}=${key.secret ?? "…"}   # ${key.secret === undefined ? "a key of yours" : "your demo key"}`;
-  return `${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
+  return `# install: nothing; Python: pip install ./clients/python\n${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
 }
 
 const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.includes("[") ? url : shellText(url));
@@ -191,7 +191,7 @@ const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
 
 /** Returns the key in code: the known one, else where the program reads it. */
 const keyIn = (sampled: Sampled, environment: string): string =>
-  needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '""';
+  needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '"none"';
 
 function python(sampled: Sampled): string {
   const { docs, request, origin } = sampled;

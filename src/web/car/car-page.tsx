@@ -19,7 +19,7 @@ import { PriceOverTime } from "./price-over-time.tsx";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
-const ownNames = ["within", "similar", "rows", "numbers"];
+const ownNames = ["within", "rows", "numbers"];
 
 /** Returns the handler of `/listings/:listing_id`. */
 export const carPage =

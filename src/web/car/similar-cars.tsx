@@ -8,8 +8,8 @@ import { Badge } from "../components/badge.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Figure } from "../components/figure.tsx";
 import type { Numbers } from "../components/numbers.tsx";
-import { Sheet } from "../components/sheet.tsx";
-import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
+import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import {
   countSimilar,
   expectedWords,
@@ -51,7 +51,7 @@ export async function similarWithin(
   query: URLSearchParams,
   load: (radius: number) => Promise<Valued | undefined>,
 ): Promise<Similar> {
-  const radius = radii.find((miles) => String(miles) === query.get("within"));
+  const radius = query.has("within") ? Number(query.get("within")) : undefined;
   const all = valued.comparables;
   const isWhole = all.length < similarMax;
   const milesOf = ({ distance_miles: miles }: SimilarCar): number => miles ?? Number.POSITIVE_INFINITY;
@@ -200,32 +200,29 @@ const firstRows = 6;
 /** The nearest similar cars: six, or all. */
 export const NearestCars = ({ similar, address, asOf }: SimilarProps & { readonly asOf: string }) => {
   const { path, query } = address;
-  const pathOf = (changes: Readonly<Record<string, string>>) => `${changedPath(path, query, changes)}#nearest`;
-  const isWhole = query.get("rows") === "all";
-  const columns = nearestColumns(asOf);
-  const cars = sortedRows(similar.cars, columns, "distance");
-  const rows = isWhole ? cars : cars.slice(0, firstRows);
-  if (rows.length === 0) return null;
+  const { cars } = similar;
+  if (cars.length === 0) return null;
+  const rowsMax = query.has("rows") ? cars.length : Math.min(firstRows, cars.length);
+  const isWhole = rowsMax === cars.length;
   return (
-    <Sheet
+    <TableSheet
       id="nearest"
-      title={isWhole ? `All ${things(cars.length, "similar car")}` : nearestTitle(rows.length)}
+      title={query.has("rows") ? `All ${things(cars.length, "similar car")}` : nearestTitle(rowsMax)}
       tools={
         <>
-          {rows.length < cars.length ? (
-            <a href={pathOf({ rows: "all" })}>{count(cars.length - rows.length)} more</a>
-          ) : null}
+          {isWhole ? null : (
+            <a href={`${changedPath(path, query, { rows: "all" })}#nearest`}>{count(cars.length - rowsMax)} more</a>
+          )}
           <a href="/docs/guides/valuation">How a price becomes comparable</a>
         </>
       }
-    >
-      <DataTable
-        label="Similar cars"
-        columns={columns}
-        rows={rows}
-        sorting={{ current: query.get("similar") ?? "distance", pathOf: (similar) => pathOf({ similar }) }}
-      />
-    </Sheet>
+      label="Similar cars"
+      columns={nearestColumns(asOf)}
+      rows={cars}
+      rowsMax={rowsMax}
+      sorts={address}
+      first="distance"
+    />
   );
 };
 
@@ -242,9 +239,9 @@ const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
       </>
     ),
   },
-  { title: "Distance", sort: "distance", value: (car) => car.distance_miles, format: milesText },
-  { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
-  { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
+  { title: "Distance", value: (car) => car.distance_miles, format: milesText },
+  { title: "Miles", value: (car) => car.miles, format: count },
+  { title: "Price", value: (car) => car.price, format: dollars },
   {
     title: "Made comparable",
     sort: "comparable",

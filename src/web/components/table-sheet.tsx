@@ -7,10 +7,11 @@ interface TableSheetProps<Row> extends SheetProps {
   /** What the table is; by default, the title of the sheet. */
   readonly label?: string;
   readonly rows: readonly Row[];
-  /** The most rows that are shown, in their order; all by default. */
-  readonly rowsMax?: number;
+  /** The most rows that are shown, in their order, besides the reader's; all by default. */
+  readonly rowsMax?: number | undefined;
   readonly columns: readonly TableColumn<Row>[];
   readonly isMine?: (row: Row) => boolean;
+  readonly hasPictures?: boolean;
   readonly empty?: string | undefined;
   /** The address of a page whose table sorts by its columns with values. */
   readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
@@ -20,7 +21,7 @@ interface TableSheetProps<Row> extends SheetProps {
 
 /** A sheet with a table below what else it has. */
 export function TableSheet<Row>(given: TableSheetProps<Row>) {
-  const { rows, rowsMax, columns, sorts, first, isMine, children, ...props } = given;
+  const { rows, rowsMax, columns, sorts, first, isMine, hasPictures = false, children, ...props } = given;
   const { label = String(props.title), empty = "None.", ...sheet } = props;
   const { id = "" } = sheet;
   const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
@@ -33,9 +34,10 @@ export function TableSheet<Row>(given: TableSheetProps<Row>) {
         rowsMax={rowsMax}
         columns={columns.map((column) => ({
           ...column,
-          sort: column.value === undefined ? undefined : sortOf(String(column.title)),
+          sort: column.value === undefined ? undefined : (column.sort ?? sortOf(String(column.title))),
         }))}
         empty={empty}
+        hasPictures={hasPictures}
         {...(isMine === undefined ? {} : { isMine })}
         sorting={sorting && { ...sorting, current: sorting.current ?? first }}
       />

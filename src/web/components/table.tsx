@@ -31,7 +31,7 @@ interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
-  /** The most rows that are shown, in their order; all by default. */
+  /** The most rows that are shown, in their order, besides the reader's; all by default. */
   readonly rowsMax?: number | undefined;
   readonly sorting?: Sorting | undefined;
   /** Whether a row is the reader's, which is gold. */
@@ -58,7 +58,7 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
         </thead>
         <tbody>
           {sortedRows(rows, columns, sorting?.current)
-            .slice(0, rowsMax)
+            .filter((row, index) => index < rowsMax || isMine?.(row) === true)
             .map((row, index) => (
               <tr key={index} class={isMine?.(row) === true ? "me" : undefined}>
                 {columns.map((column, at) => (

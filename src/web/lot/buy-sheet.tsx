@@ -3,13 +3,13 @@ import type { JSX } from "preact";
 import { listItem } from "../../contract/lists.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { numbersUrl } from "../components/numbers.tsx";
-import { Sheet } from "../components/sheet.tsx";
-import { DataTable, Meter, type TableColumn } from "../components/table.tsx";
+import { Meter, type TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { CarDrawing, plainCar } from "../drawings/car-drawing.tsx";
 import { buyNote } from "../sentences/lot.ts";
 import { amountOf, count, dollars, signedPercent, wholePercent } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { buyRadius, type LotChoice, lotPath, typesOf } from "./lot-data.ts";
+import { buyRadius, type LotChoice, lotPath, pathOfLot, typesOf } from "./lot-data.ts";
 import { aroundDealer, medianOf, pageMax } from "./lot-dealers.ts";
 
 /** The models that are shown, and the most that are read. */
@@ -35,7 +35,7 @@ interface Buying {
   readonly fitting?: AnswerOf<"findFittingModels"> | undefined;
 }
 
-const isOfFit = ({ query }: LotChoice): boolean => query.get("buy") === "fit";
+const isOfFit = ({ query }: LotChoice): boolean => query.has("buy");
 
 /** Loads the models of the view that an address names: those to buy, or with `buy=fit` those that fit the dealer. */
 export async function loadBuying(requests: PageRequests, choice: LotChoice): Promise<Buying> {
@@ -119,32 +119,10 @@ export const BuySheet = (props: BuyProps): JSX.Element =>
 const MissingSheet = ({ choice, buying: { models = [] } }: BuyProps): JSX.Element => {
   const { condition, isOwn, query } = choice;
   const most = Math.max(0.6, ...models.map(({ sold }) => sold));
-  const columns: readonly TableColumn<MarketModel>[] = [
-    ...modelColumns(choice),
-    {
-      title: "Sold in 30 days",
-      sort: "sold",
-      value: ({ sold }) => sold,
-      cell: ({ sold }) => (
-        <span class="nb">
-          <Meter part={sold} whole={most} />
-          {wholePercent(sold)}
-        </span>
-      ),
-    },
-    { title: "Offered", sort: "offered", value: ({ offered }) => offered, format: count },
-    {
-      title: isOwn ? "Yours" : "Here",
-      sort: "yours",
-      value: ({ yours }) => yours,
-      format: (yours) => (yours === 0 ? "none" : count(yours)),
-    },
-    { title: "Median price", sort: "median", value: ({ median }) => median, format: dollars },
-  ];
   const names = ["make", "model", "sold", "offered", "yours", "median"] as const;
   const inFile = names.map((name) => ({ title: name, sort: name, value: (one: MarketModel) => one[name] }));
   return (
-    <Sheet
+    <TableSheet
       id="buy"
       title={`What to buy: sells here, missing on ${isOwn ? "your" : "its"} lot`}
       of={buyNote(condition, buyRadius, isOwn)}
@@ -158,19 +136,35 @@ const MissingSheet = ({ choice, buying: { models = [] } }: BuyProps): JSX.Elemen
           >{`What ${isOwn ? "I sell" : "it sells"} faster than others`}</a>
         </>
       }
-    >
-      <DataTable
-        label="Models to buy"
-        rows={models}
-        hasPictures
-        empty={`No ${condition} model has 10 cars or more within ${buyRadius} miles, of which some were sold.`}
-        sorting={{
-          current: query.get("models") ?? "-sold",
-          pathOf: (models) => lotPath(choice, { models }, "#buy"),
-        }}
-        columns={columns}
-      />
-    </Sheet>
+      label="Models to buy"
+      rows={models}
+      hasPictures
+      empty={`No ${condition} model has 10 cars or more within ${buyRadius} miles, of which some were sold.`}
+      sorts={{ path: pathOfLot(choice), query }}
+      first="-sold"
+      columns={[
+        ...modelColumns(choice),
+        {
+          title: "Sold in 30 days",
+          sort: "sold",
+          value: ({ sold }) => sold,
+          cell: ({ sold }) => (
+            <span class="nb">
+              <Meter part={sold} whole={most} />
+              {wholePercent(sold)}
+            </span>
+          ),
+        },
+        { title: "Offered", value: ({ offered }) => offered, format: count },
+        {
+          title: isOwn ? "Yours" : "Here",
+          sort: "yours",
+          value: ({ yours }) => yours,
+          format: (yours) => (yours === 0 ? "none" : count(yours)),
+        },
+        { title: "Median price", sort: "median", value: ({ median }) => median, format: dollars },
+      ]}
+    />
   );
 };
 
@@ -180,25 +174,22 @@ const FittingSheet = ({ choice, buying: { fitting } }: BuyProps): JSX.Element =>
     ({ inventory_type, relative }) => types.includes(inventory_type) && relative !== null && relative < 1,
   );
   return (
-    <Sheet
+    <TableSheet
       id="buy"
       title={`What ${choice.isOwn ? "you sell" : "it sells"} faster than others`}
       of={`Models by the days until a sale, of ${amountOf(fitting?.meta.sold_days, "day")} of sales within ${buyRadius} miles.`}
       tools={<a href={lotPath(choice, { buy: undefined }, "#buy")}>What to buy</a>}
-    >
-      <DataTable
-        label="Models that sell faster here"
-        rows={models}
-        hasPictures
-        empty={`No ${choice.condition} model with three sales here and ten nearby sells faster here.`}
-        columns={[
-          ...modelColumns(choice),
-          { title: "Sold here", value: ({ sales }) => sales, format: count },
-          { title: "Days here", value: ({ median_days }) => median_days, format: count },
-          { title: "Days nearby", value: ({ market_median_days }) => market_median_days, format: count },
-          { title: "Faster", value: ({ relative }) => relative, format: (share) => signedPercent(share - 1) },
-        ]}
-      />
-    </Sheet>
+      label="Models that sell faster here"
+      rows={models}
+      hasPictures
+      empty={`No ${choice.condition} model with three sales here and ten nearby sells faster here.`}
+      columns={[
+        ...modelColumns(choice),
+        { title: "Sold here", value: ({ sales }) => sales, format: count },
+        { title: "Days here", value: ({ median_days }) => median_days, format: count },
+        { title: "Days nearby", value: ({ market_median_days }) => market_median_days, format: count },
+        { title: "Faster", value: ({ relative }) => relative, format: (share) => signedPercent(share - 1) },
+      ]}
+    />
   );
 };

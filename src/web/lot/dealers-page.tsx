@@ -3,8 +3,8 @@ import type { Point } from "../../listing/geography.ts";
 import { pointOfZip } from "../../query/geography.ts";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
-import { Sheet } from "../components/sheet.tsx";
-import { DataTable, type TableColumn } from "../components/table.tsx";
+import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { shortened, things } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { MissingParts } from "../shell/notes.tsx";
@@ -61,17 +61,14 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
         </form>
         <MissingParts missing={requests.missing} />
         {found === undefined ? null : (
-          <Sheet
+          <TableSheet
             title={`${total === 0 ? "No dealer" : things(total, "dealer")} ${which}`.trim()}
             of={`Cars for sale, new and used, the most first.${total > filteredMax ? ` The first ${filteredMax} are shown.` : ""}`}
-          >
-            <DataTable
-              label="Dealers"
-              rows={found.dealers}
-              empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."
-              columns={origin === undefined ? columns : [...columns, away]}
-            />
-          </Sheet>
+            label="Dealers"
+            rows={found.dealers}
+            empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."
+            columns={origin === undefined ? columns : [...columns, away]}
+          />
         )}
       </>
     ),

@@ -10,15 +10,8 @@ import { aroundDealer, loadDealers, placeDealers, pointOf, type RankedDealer, ra
 
 type Dealer = AnswerOf<"getDealer">["data"];
 
-/** The distances of competitors in miles. */
-export const radii = [25, 50, 100] as const;
-
 /** The distance within which sales say what to buy. */
 export const buyRadius = 250;
-
-/** Returns the distance that an address chooses. */
-const radiusIn = (query: URLSearchParams): number =>
-  radii.find((radius) => String(radius) === query.get("radius")) ?? radii[1];
 
 export const lotConditions = ["used", "new"] as const;
 
@@ -83,9 +76,6 @@ const carFields =
 /** The cars to decide on that are shown. */
 const carsMax = 9;
 
-/** The orders of the cars to decide on. */
-const carSorts = ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"] as const;
-
 /** What a page of a lot shows. Parts that the API refuses are empty. */
 export type Lot = Awaited<ReturnType<typeof loadLot>>;
 
@@ -109,7 +99,7 @@ export async function readChoice(
     query,
     isOwn: ownId === dealer_id,
     condition: lotConditions.find((one) => one === query.get("condition")) ?? usual,
-    radius: radiusIn(query),
+    radius: Number(query.get("radius") ?? 50),
     counts,
     isCounted: counted !== undefined,
   };
@@ -120,7 +110,7 @@ export async function loadLot(requests: PageRequests, choice: LotChoice) {
   const { dealer_id } = dealer;
   const own = { dealer_id, inventory_type: typesOf(condition) };
   const around = aroundDealer(dealer, radius);
-  const carSort = carSorts.find((one) => one === query.get("sort")) ?? carSorts[0];
+  const carSort = query.get("sort") ?? "-days_on_market";
   const shownCars = { inventory_type: own.inventory_type, sort: carSort, fields: carFields, limit: String(carsMax) };
   const [aging = [], cars, ranked = [], clean, marketSupply] = await Promise.all([
     requests.loadPart("age of the cars", () => loadAging(requests, own)),

@@ -9,6 +9,7 @@ import { capital } from "../sentences/words.ts";
 import { count, plainWords, webUrl } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { MissingParts } from "../shell/notes.tsx";
+import { pageParameters } from "../shell/page-parameters.ts";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -21,7 +22,6 @@ import {
   lotConditions,
   lotPath,
   pathOfLot,
-  radii,
   readChoice,
 } from "./lot-data.ts";
 import { AgingFigure, DecideSheet, PriceAgeFigure, RankSheet } from "./lot-sheets.tsx";
@@ -121,10 +121,10 @@ const Choices = ({ choice, visitor }: { readonly choice: LotChoice; readonly vis
     <small>{`against dealers with ${rankedCarsMin} or more rated ${choice.condition} cars within`}</small>
     <Segments
       label="Miles around"
-      segments={radii.map((miles) => ({
-        path: lotPath(choice, { radius: String(miles) }),
-        text: `${miles} mi`,
-        isCurrent: miles === choice.radius,
+      segments={pageParameters["/dealers/:dealer_id"].radius.map((radius) => ({
+        path: lotPath(choice, { radius }),
+        text: `${radius} mi`,
+        isCurrent: Number(radius) === choice.radius,
       }))}
     />
     {choice.isOwn ? null : (

@@ -7,7 +7,8 @@ import { carName } from "../components/card.tsx";
 import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
-import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
+import { DataTable } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import {
   agingNote,
@@ -225,46 +226,43 @@ const rowsMin = 7;
 export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element => {
   const { dealer, isOwn, condition, query } = choice;
   const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
-  const columns: readonly TableColumn<RankedDealer>[] = [
-    { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
-    {
-      title: "Dealer",
-      cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
-    },
-    { title: "Away", sort: "away", value: ({ miles }) => miles, format: milesText },
-    {
-      title: "Cars",
-      sort: "cars",
-      value: ({ cars }) => cars,
-      format: count,
-      path: ({ id }) => rowsPath(choice, { dealer_id: id }),
-    },
-    { title: "To market", sort: "market", value: ({ toMarket }) => toMarket, format: toMarketText },
-    { title: "Days", sort: "days", value: ({ days }) => days, format: roundedDays },
-  ];
-  const order = query.get("rank") ?? "market";
-  const isAll = query.has("all") || ranked.length <= rowsMin + 1;
-  const sorted = sortedRows(ranked, columns, order);
+  const rowsMax = query.has("all") || ranked.length <= rowsMin + 1 ? undefined : rowsMin;
   return (
-    <Sheet
+    <TableSheet
       id="rank"
       title={isOwn ? "Where you rank by price" : "Where it ranks by price"}
       of={`Median of price against similar cars, ${condition}.`}
       tools={
         <>
-          {isAll ? null : <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>}
+          {rowsMax === undefined ? null : (
+            <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>
+          )}
           {dealer.postal_code === null ? null : <a href={`/dealers?q=${dealer.postal_code}`}>All dealers around</a>}
         </>
       }
-    >
-      <DataTable
-        label="Dealers by price"
-        rows={sorted.filter((one, index) => isAll || index < rowsMin || isSubject(one))}
-        isMine={isSubject}
-        empty={`No dealer around has ${rankedCarsMin} rated ${condition} cars.`}
-        sorting={{ current: order, pathOf: (rank) => lotPath(choice, { rank }, "#rank") }}
-        columns={columns}
-      />
-    </Sheet>
+      label="Dealers by price"
+      rows={ranked}
+      rowsMax={rowsMax}
+      isMine={isSubject}
+      empty={`No dealer around has ${rankedCarsMin} rated ${condition} cars.`}
+      sorts={{ path: pathOfLot(choice), query }}
+      first="to-market"
+      columns={[
+        { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
+        {
+          title: "Dealer",
+          cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
+        },
+        { title: "Away", value: ({ miles }) => miles, format: milesText },
+        {
+          title: "Cars",
+          value: ({ cars }) => cars,
+          format: count,
+          path: ({ id }) => rowsPath(choice, { dealer_id: id }),
+        },
+        { title: "To market", value: ({ toMarket }) => toMarket, format: toMarketText },
+        { title: "Days", value: ({ days }) => days, format: roundedDays },
+      ]}
+    />
   );
 };

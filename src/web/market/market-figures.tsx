@@ -87,7 +87,7 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
           },
           ...trends.map(({ search: { name } }, index) => ({
             title: capital(name),
-            sort: name,
+            sort: index === 0 ? "median" : "median_against",
             value: (row: DayRow) => row[index]?.[metric],
             format,
           })),

@@ -12,11 +12,12 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
+import { fileDownload } from "../shell/file-download.ts";
 import { MissingParts } from "../shell/notes.tsx";
+import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { visitorOf } from "../shell/visitor.ts";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { chosenFilters } from "../shop/filter-words.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
@@ -32,7 +33,7 @@ import {
   sampleOf,
   searchTitle,
 } from "./market-search.ts";
-import { loadTrend, periods, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
+import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -58,6 +59,7 @@ export const marketPage =
     return {
       title: searchTitle(searches),
       door: "market",
+      question: query.has("show") ? searches.map(({ words }) => words).join(" against ") : undefined,
       top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>
@@ -130,7 +132,7 @@ interface BoxesProps {
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
 const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
   const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
-  const period = periods.find((one) => one === query.get("days")) ?? periods[0];
+  const period = periodIn(query);
   const view = query.get("view") ?? "";
   const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
     text,
@@ -160,8 +162,8 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
         <Button look="main">Show</Button>
         <Segments
           label="Period"
-          segments={periods.map((days) => ({
-            path: marketPath(query, { days: days === periods[0] ? undefined : days }),
+          segments={pageParameters["/market"].days.map((days, index) => ({
+            path: marketPath(query, { days: index === 0 ? undefined : days }),
             text: days === "365" ? "1 year" : `${days} days`,
             isCurrent: days === period,
           }))}
@@ -232,25 +234,20 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
 };
 
 /** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
-export const marketFile =
-  (services: SiteServices, format: "csv" | "parquet"): Middleware =>
-  async (context) => {
-    const visitor = await visitorOf(context, services, "download");
-    const site = context.get("Sec-Fetch-Site");
-    const query: URLSearchParams = new URLSearchParams(context.querystring);
+export const marketFile = (services: SiteServices, format: "csv" | "parquet"): Middleware =>
+  fileDownload(services, async ({ context, visitor, query }) => {
     // Another site must not make a visitor pay.
-    if (visitor === undefined || site === "cross-site" || site === "same-site")
-      return context.redirect(marketPath(query, {}));
+    if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
     const days = await daysOf(services);
     const requests = new PageRequests(services.callOperation, context, visitor);
     const searches = await readSearches(requests, query, days);
     const { trends } = await loadMarket({ requests, query }, searches, days);
-    if (trends.length === 0) return context.redirect(marketPath(query, {}));
+    if (trends.length === 0) return { location: marketPath(query, {}) };
     const name = searchTitle(searches)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
-    context.set("Content-Type", format === "csv" ? "text/csv; charset=utf-8" : "application/vnd.apache.parquet");
-    context.set("Content-Disposition", `attachment; filename="${name}.${format}"`);
-    context.set("Cache-Control", "private, no-store");
-    context.body = await encodeDays(trends, format);
-  };
+    const content = await encodeDays(trends, format);
+    return { name: `${name}.${format}`, content, ...(format === "csv" ? {} : { type: parquetType }) };
+  });
+
+const parquetType = "application/vnd.apache.parquet";

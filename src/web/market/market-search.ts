@@ -1,8 +1,10 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
+import { ownValue } from "../../base/json.ts";
 import { operation } from "../../contract/document.ts";
 import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
+import { pageRules } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, readView } from "../shop/view.ts";
 
@@ -28,9 +30,6 @@ export interface MarketDays {
   readonly last: string;
   readonly everywhere: string;
 }
-
-/** Parameters of the page that are no filters. */
-const ownNames: ReadonlySet<string> = new Set(["show", "against", "days", "view", "sort", "numbers", "q"]);
 
 const against = /\s+(?:against|versus|vs\.?)\s+/i;
 
@@ -58,19 +57,10 @@ export async function readSearches(
 /** Returns the filters among the parameters of an address. */
 const givenFilters = (query: URLSearchParams): TextParameters =>
   Object.fromEntries(
-    Object.entries(readView(query)).filter(
-      ([name]) => !ownNames.has(name) && (filterNames.has(name) || yearBounds.has(name)),
-    ),
+    Object.entries(readView(query)).filter(([name]) => ownValue(pageRules["/market"] ?? {}, name) === "filter"),
   );
 
-const yearBounds = new Set(["min_year", "max_year"]);
-
 const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
-
-const notFilters: ReadonlySet<string> = new Set(["sort", "format", "csv_raw", "data_version", "snapshot_date"]);
-const filterNames: ReadonlySet<string> = new Set(
-  [...namesOf("searchListings")].filter((name) => namesOf("getFacets").has(name) && !notFilters.has(name)),
-);
 
 /** The longest question that the API takes. */
 const wordsMax = 200;

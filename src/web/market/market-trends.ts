@@ -12,8 +12,8 @@ import {
 import type { PageRequests } from "../shell/page-requests.ts";
 import { acceptedFilters, carsPath, type MarketDays, type MarketSearch } from "./market-search.ts";
 
-/** The periods in days, the usual one first. */
-export const periods = ["30", "60", "365"] as const;
+/** Returns the days of the period that an address chooses: by default 30. */
+export const periodIn = (query: URLSearchParams): string => query.get("days") ?? "30";
 
 /** Periods up to this many days have a point a day, longer ones a point a week. */
 const dailyMax = 62;
@@ -54,8 +54,7 @@ export interface Period {
 
 /** Returns the days of a period that ends with the published day, and whether a point is a day or a week. */
 export function trendPeriod(query: URLSearchParams, { first, last }: MarketDays): Period {
-  const days = periods.find((one) => one === query.get("days")) ?? periods[0];
-  const start = plusDays(last, -Number(days));
+  const start = plusDays(last, -Number(periodIn(query)));
   const from = start < first ? first : start;
   return { from, to: last, interval: epochDay(last) - epochDay(from) > dailyMax ? "week" : "day" };
 }

@@ -31,7 +31,9 @@ export const dayPage =
         issues: await version.feeds.issues(day),
         feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
         rows:
-          outcome === "" ? undefined : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
+          `${outcome}${field}${reason}` === ""
+            ? undefined
+            : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
         nameOf: (id: string) => version.dealers.nameOf(id) ?? id,
         asOf: version.manifest.as_of,
       };

@@ -12,6 +12,8 @@ import {
 import { formatUsd } from "../../accounts/money.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { lastDayIn, plusDays } from "../../base/day.ts";
+import { refuse } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
 import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { purposeOf } from "../account/charges.tsx";
@@ -35,7 +37,7 @@ import {
   roundMoney,
   runTitle,
 } from "../sentences/operate.ts";
-import { csvOfChunks, type Download } from "../shell/csv-download.ts";
+import { csvOfChunks, type Download } from "../shell/file-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { AccountLink, operatePage } from "./operate-page.tsx";
@@ -51,11 +53,15 @@ interface Month {
   readonly beforeStart: string;
 }
 
-/** Returns the month of an address, or the present one for any other text. */
+/** Returns the month of an address, or the present one without any. Refuses a later one. */
 export function monthIn(query: URLSearchParams, nowMs: number): Month {
   const today = dayOf(nowMs);
-  const asked = query.get("month") ?? "";
-  const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) && asked < today.slice(0, 7) ? asked : today.slice(0, 7);
+  const present = today.slice(0, 7);
+  const month = query.get("month") ?? present;
+  if (month > present) {
+    const details = { parameter: "month", value: quoted(month), hint: "" };
+    throw refuse("invalid_parameter_value", { ...details, allowed: `a month until ${present}` });
+  }
   const start = `${month}-01`;
   const end = lastDayIn(month);
   const isPast = end < today;
@@ -148,10 +154,10 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
           ? {
               columns: [
                 { title: "Day", sort: "day", value: (index) => index + 1, format: count },
-                { title: name, sort: name.toLowerCase(), value: (index) => revenue.charges[index], format: money },
+                { title: name, sort: "month", value: (index) => revenue.charges[index], format: money },
                 {
                   title: nameBefore,
-                  sort: nameBefore.toLowerCase(),
+                  sort: "before",
                   value: (index) => revenue.before[index],
                   format: money,
                 },
@@ -199,8 +205,14 @@ function marksOf(days: readonly string[], run: readonly number[], pace: number |
   ];
 }
 
+/** The most classes that are listed: the smallest ones are one row, and the file has all. */
+const classesMax = 6;
+
 const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
   const most = classes[0]?.micros ?? 0;
+  const charged = classes.filter(({ micros }) => micros > 0);
+  const rest = charged.length > classesMax ? charged.slice(classesMax - 1) : [];
+  const other = { usageClass: "other", micros: rest.reduce((sum, { micros }) => sum + micros, 0) };
   return (
     <TableSheet
       id="classes"
@@ -209,7 +221,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       label="Charges by class"
       sorts={{ path, query }}
       first="-charged"
-      rows={classes.filter(({ micros }) => micros > 0)}
+      rows={rest.length === 0 ? charged : [...charged.slice(0, classesMax - 1), other]}
       empty="Nothing was charged in this month."
       columns={[
         { title: "Class", value: ({ usageClass }) => purposeOf(usageClass) },
@@ -289,6 +301,7 @@ export const accountColumns = (monthBefore: string): readonly TableColumn<Revenu
   { title: "Charged", value: ({ micros }) => micros, isNumber: true, cell: ({ micros }) => <b>{money(micros)}</b> },
   {
     title: `To ${monthBefore}`,
+    sort: "change",
     isNumber: true,
     value: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
     cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
@@ -308,7 +321,7 @@ export const revenueDownload =
     const range = periodOf(month);
     const read = (after: RevenueRow | null, limit: number): Promise<readonly RevenueRow[]> =>
       administration.call(listRevenue, range, after, limit);
-    return { name: `revenue-${month.start.slice(0, 7)}.csv`, lines: csvOfChunks(csvColumns, read, csvRow) };
+    return { name: `revenue-${month.start.slice(0, 7)}.csv`, content: csvOfChunks(csvColumns, read, csvRow) };
   };
 
 const csvColumns = ["date", "usage_class", "account_id", "email", "requests", "usd"];

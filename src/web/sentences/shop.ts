@@ -269,12 +269,6 @@ export const refusedFilter = (text: string): Judgement =>
     "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
   ]);
 
-/** Returns the verdict of a search with a parameter that is no filter. */
-export const unknownFilter = (name: string): Judgement =>
-  judgement(clause`There is no filter called ${attention(`“${shortened(name)}”`)}.` ?? [], [
-    "Everything else of your search was understood and is kept.",
-  ]);
-
 export interface MarketToday {
   readonly cars: number;
   readonly dealers: MaybeNumber;

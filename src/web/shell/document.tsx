@@ -1,6 +1,7 @@
 /** The document around every page: the bar with the five doors, the verdict or another top, the main part, how the page was made, and the foot. */
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { Note } from "../components/sheet.tsx";
 import { assetPath, typefacePath } from "./assets.ts";
 import { type Door, doorsOf, isPaid, tints } from "./doors.ts";
 import { FindBox } from "./find-box.tsx";
@@ -39,6 +40,8 @@ export interface PageContent {
   /** The published day of the prices, `YYYY-MM-DD`, and the note if it is old: known to the handler of pages. */
   readonly day?: string | undefined;
   readonly oldData?: ComponentChildren;
+  /** What is wrong with the address: known to the sender of pages. */
+  readonly faults?: readonly string[];
   /** The browser modules that other pages do not load. */
   readonly bundles?: readonly string[];
 }
@@ -58,7 +61,7 @@ export function renderDocument(content: PageContent, visitor: Visitor | undefine
 }
 
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
-  const { door, look, top, body, hasCars = false, oldData, requests = [], sql } = content;
+  const { door, look, top, body, hasCars = false, oldData, faults = [], requests = [], sql } = content;
   const classes = [tints[door ?? "shop"], look, visitor?.isOpen === true ? "open" : undefined];
   return (
     <html lang="en">
@@ -80,6 +83,11 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
             {visitor !== undefined && !visitor.isFree && isPaid(door) ? (
               <CapNotice account={visitor.identity.cached.account} />
             ) : null}
+            {faults.map((fault) => (
+              <Note key={fault} isAlert>
+                {fault}
+              </Note>
+            ))}
             {body}
             <HowMade requests={requests} sql={sql} />
           </div>

@@ -1,5 +1,6 @@
 /** The API requests of one page, and their total cost. */
 import { setMaxListeners } from "node:events";
+import { errors } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
 import { clientSignal, type RequestContext } from "../../http/context.ts";
@@ -32,6 +33,8 @@ export class PageRequests {
   private readonly answered: ChargedRequest[] = [];
   private readonly missingParts: MissingPart[] = [];
   private readonly caller: InternalCaller;
+  /** Whether a part was refused as invalid, by a value of the address. */
+  hasInvalid = false;
   private sent = 0;
   private lookUps = 0;
 
@@ -95,10 +98,11 @@ export class PageRequests {
       return await load();
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
-      const { message: reason } = loggedRefusalOf(thrown, {
+      const { code, message: reason } = loggedRefusalOf(thrown, {
         requestId: this.caller.parentRequestId,
         log: this.caller.log,
       });
+      if (errors[code][0] === 400) this.hasInvalid = true;
       if (!this.missingParts.some((part) => part.name === name && part.reason === reason))
         this.missingParts.push({ name, reason });
       return undefined;

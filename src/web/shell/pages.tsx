@@ -11,6 +11,7 @@ import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
 import { OldData } from "./notes.tsx";
 import { notice, noticePage } from "./notice.tsx";
+import { readAddress } from "./page-parameters.ts";
 import { PageRequests } from "./page-requests.ts";
 import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
@@ -55,18 +56,41 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       return sendPage(context, anonymousPage(`${context.path}${context.search}`, isDemoOffered));
     const requests = new PageRequests(services.callOperation, context, visitor);
     const params: TextParameters = context.params ?? {};
-    const query: URLSearchParams = new URLSearchParams(context.querystring);
     try {
-      requirePlainText([...Object.entries(params), ...query]);
+      requirePlainText(Object.entries(params));
+      const { query } = addressOf(context);
       const content = await handle({ context, visitor, params, query, requests });
-      if ("location" in content) return context.redirect(content.location);
-      const age = ageOf(services, visitor);
-      sendPage(context, { micros: requests.micros, requests: requests.charged, ...age, ...content }, visitor);
+      if ("location" in content) {
+        faultlessQuery(context);
+        return context.redirect(content.location);
+      }
+      const { micros, charged, hasInvalid } = requests;
+      const page = {
+        micros,
+        requests: charged,
+        status: hasInvalid ? 400 : 200,
+        ...ageOf(services, visitor),
+        ...content,
+      };
+      sendPage(context, page, visitor);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
       sendPage(context, { micros: requests.micros, ...errorPage(context, thrown, visitor) }, visitor);
     }
   };
+}
+
+/** Returns what the page of a request takes from its address. Refuses control characters. */
+export function addressOf({ _matchedRoute: route, querystring }: RequestContext) {
+  requirePlainText([...new URLSearchParams(querystring)]);
+  return readAddress(route, querystring);
+}
+
+/** Returns the parameters of a file or a redirect, which cannot say what is wrong beside it: a fault is refused. */
+export function faultlessQuery(context: RequestContext): URLSearchParams {
+  const { query, faults } = addressOf(context);
+  for (const fault of faults) throw fault;
+  return query;
 }
 
 /** Asks before a page is shown, and charged, to which a link or a script of another site leads. */
@@ -102,8 +126,9 @@ export function requirePlainText(parameters: readonly (readonly [name: string, v
 }
 
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
-  context.status = content.status ?? 200;
-  const { imageHosts } = content;
+  const { faults } = readAddress(context._matchedRoute, context.querystring);
+  const { imageHosts, status = 200 } = content;
+  context.status = status === 200 && faults.length > 0 ? 400 : status;
   const policy =
     imageHosts === undefined
       ? contentSecurityPolicy
@@ -115,7 +140,7 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   const isKept = isPaid(content.door) || content.door === "build";
   context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
-  context.body = renderDocument(content, visitor);
+  context.body = renderDocument({ ...content, faults: faults.map(({ message }) => message) }, visitor);
 }
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */

@@ -27,7 +27,7 @@ export const ExportForm = ({ view, total, asOf, visitor }: ExportFormProps): JSX
   const price = prices[usageClassOf("exportListings", exportQuery(view, asOf, "csv"))] * exportUnits(total);
   return (
     <Form visitor={visitor} action="/export" class="export">
-      <KeptFields view={view} without={new Set(["view", "columns"])} />
+      <KeptFields view={view} without={new Set(["view"])} />
       <span>
         {`All ${amountOf(total, "row")}`}
         {visitor.isFree ? "" : `, ${usd(price)}`}:

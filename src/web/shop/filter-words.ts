@@ -1,6 +1,7 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
@@ -87,7 +88,8 @@ export function whyLost(view: ViewParameters, { names: [name = ""], message }: L
   if (range === undefined) return message;
   if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
     return "The first number is greater than the second: swap them.";
-  return `Expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
+  const wrong = [`min_${range}`, `max_${range}`].find((bound) => !(Number(view[bound] ?? 0) >= 0)) ?? name;
+  return `Invalid value ${quoted(view[wrong])} for ${wrong}: expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
 }
 
 /** The parameters that one chip says and removes. */

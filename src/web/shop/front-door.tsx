@@ -25,7 +25,7 @@ import type { Visitor } from "../shell/visitor.ts";
 import { countIn } from "./facets.ts";
 import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
-import { type ViewParameters, viewPath } from "./view.ts";
+import { readView, type ViewParameters, viewPath } from "./view.ts";
 
 /** The cars that are parked in the row. */
 const parkedMax = 6;
@@ -72,11 +72,13 @@ export const frontDoor =
 
 /** Returns the address of a view of the former explorer, whose charts are the market's. */
 function formerView(query: URLSearchParams): string {
-  const { layout, chart, by: _, period, shade, change: __, unrated: ___, ...filters } = Object.fromEntries(query);
-  const view = chart === "map" ? { view: "map", ...(shade === undefined ? {} : { shade }) } : {};
+  const { by: _, shade: __, change: ___, unrated: ____, ...former } = readView(query);
+  const { layout = "cards", chart, period, ...filters } = former;
+  const map = chart === "map" ? { view: "map" } : {};
   const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
-  if (layout === "charts") return viewPath({ ...filters, ...view, ...days }, "/market");
-  return viewPath({ ...filters, ...(layout === "table" ? { view: "table" } : {}) });
+  if (layout === "charts") return viewPath({ ...filters, ...map, ...days }, "/market");
+  // The shop refuses other layouts.
+  return viewPath({ ...filters, ...(layout === "cards" ? {} : { view: layout }) });
 }
 
 /** Returns the filters of cars whose last change of price was a cut, on a day. */

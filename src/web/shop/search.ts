@@ -43,25 +43,25 @@ export interface FoundView {
 /** Refusals of filters, after which the rest is searched, with the parameters that their codes name. */
 const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter_value: "",
-  unknown_query_parameter: "",
+  repeated_parameter: "",
   incompatible_parameters: "",
   unknown_postal_code: "postal_code",
 };
 
-/** Searches without the filters that the API refuses: the first of them is `lost`. */
+/** Searches without the filters that the API refuses, which are `lost`. */
 export async function findValid(
   context: SearchContext,
   view: ViewParameters,
-): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost?: LostFilter }> {
+): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost: readonly LostFilter[] }> {
   const found = await findView(context, view);
   const { code, message = "", parameters = "" } = found.invalid ?? {};
   const named = code && ofFilters[code];
   const words = new Set(named === undefined ? [] : `${named} ${parameters}`.split(/\W+/));
   const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
-  if (code === undefined || names.length === 0) return { view, found };
+  if (code === undefined || names.length === 0) return { view, found, lost: [] };
   const isPlaceless = names.includes("postal_code") && view.sort === "distance";
   const rest = await findValid(context, withoutFilters(view, isPlaceless ? [...names, "sort"] : names));
-  return { ...rest, lost: { names, code, message } };
+  return { ...rest, lost: [{ names, code, message }, ...rest.lost] };
 }
 
 /** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */

@@ -5,7 +5,7 @@ import { queryString } from "../../operations/caller.ts";
 import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
-import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownFilter, unknownPlace } from "../sentences/shop.ts";
+import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { MissingParts } from "../shell/notes.tsx";
@@ -47,7 +47,7 @@ export const shopPage =
   async (visit) => {
     const { context, query, requests, visitor } = visit;
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    if (query.has("ids")) return keptPage(visit, photos, asOf);
+    if (query.has("ids") || query.has("add")) return keptPage(visit, photos, asOf);
     const view = readView(query);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
@@ -67,6 +67,7 @@ export const shopPage =
     return {
       title: textOf(judgement.sentence).replace(/\.$/, ""),
       door: "shop",
+      ...(found.invalid === undefined && lost.length === 0 ? {} : { status: 400 }),
       question: question?.words,
       imageHosts: photoHostsOf(photos),
       hasCars: (found.answer?.data.length ?? 0) > 0,
@@ -101,7 +102,7 @@ interface ShownShop {
   /** What is shown of it: what the API does not refuse. */
   readonly view: ViewParameters;
   readonly found: FoundView;
-  readonly lost: LostFilter | undefined;
+  readonly lost: readonly LostFilter[];
   readonly asOf: string;
   readonly photos: PhotoMode;
   readonly question: AskedQuestion | undefined;
@@ -113,12 +114,11 @@ interface ShownShop {
 function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
   if (isPlaceLost(lost)) return unknownPlace("ZIP code", given.postal_code ?? "");
-  if (lost !== undefined) {
-    const [name = ""] = lost.names;
+  const [first] = lost;
+  if (first !== undefined) {
+    const [name = ""] = first.names;
     const chosen = chosenFilters(given, found).find(({ names }) => names.includes(name));
-    return lost.code === "unknown_query_parameter"
-      ? unknownFilter(name)
-      : refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
+    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
   }
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
@@ -167,7 +167,9 @@ function medianOf(values: readonly (number | null | undefined)[]): number | unde
   return known[Math.floor((known.length - 1) / 2)];
 }
 
-const isPlaceLost = (lost: LostFilter | undefined): boolean => lost?.names.includes("postal_code") === true;
+const isPlaceLost = (lost: ShownShop["lost"]): boolean => lost.some(isOfPlace);
+
+const isOfPlace = ({ names }: LostFilter): boolean => names.includes("postal_code");
 
 /** Without cars, and while the place is unknown, the filters are closed. */
 const Shop = (page: ShownShop): JSX.Element => {
@@ -204,7 +206,13 @@ const Shop = (page: ShownShop): JSX.Element => {
 const Notes = ({ given, view, found, lost, missing }: ShownShop): JSX.Element => (
   <>
     {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
-    {lost === undefined || isPlaceLost(lost) ? null : <Note isAlert>{whyLost(given, lost)}</Note>}
+    {lost
+      .filter((one) => !isOfPlace(one))
+      .map((one) => (
+        <Note key={one.names[0]} isAlert>
+          {whyLost(given, one)}
+        </Note>
+      ))}
     <MissingParts missing={missing} />
     {(found.answer?.meta.unmatched ?? [])
       .filter(({ parameter }) => view[parameter] !== undefined)

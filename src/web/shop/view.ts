@@ -6,23 +6,19 @@ import { ownValue } from "../../base/json.ts";
 import { separatorOf } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
 import { listItem, splitList } from "../../contract/lists.ts";
-import { parametersWithDefault } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
 
 /** The parameters of a view in the order of its URL, without empty ones. */
 export type ViewParameters = TextParameters;
 
-/** Parameters that only the page knows. */
-const layoutNames: ReadonlySet<string> = new Set("view columns ids layout chart by period shade beside".split(" "));
+/** Parameters that choose what is shown of a search. */
+const shownNames: ReadonlySet<string> = new Set(["view", "sort", "limit", "offset"]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
-/** Parameters of a search that are no filters. */
-const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */
 const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
 /**
- * Returns the view of a query. Repeated parameters, as forms send them, are lists. Pages are of the published day; sold listings have no values to filter
- * or sort by.
+ * Returns the view of a query. Repeated parameters, as forms send them, are lists. Sold listings have no values to filter or sort by.
  */
 export function readView(query: URLSearchParams): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
@@ -31,13 +27,14 @@ export function readView(query: URLSearchParams): ViewParameters {
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
-    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name) && name !== "snapshot_date"),
+    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
   );
   if (!isJudged(parameters)) {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
   }
-  if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
+  const isPlaced = parameters.postal_code !== undefined || parameters.latitude !== undefined;
+  if (!isPlaced && /^\d+$/.test(parameters.radius ?? "")) delete parameters.radius;
   return parameters;
 }
 
@@ -107,7 +104,7 @@ const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L
 
 /** Returns the names of the filters of a view. */
 export const filterNames = (view: ViewParameters): readonly string[] =>
-  Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
+  Object.keys(view).filter((name) => !shownNames.has(name));
 
 /** Returns a view without some filters. */
 export function withoutFilters(view: ViewParameters, names: readonly string[]): ViewParameters {

@@ -1,8 +1,9 @@
-/** CSV files of a signed-in account, which are written while they are read. */
+/** Files of a signed-in account: CSV is written while it is read. */
 import { Readable } from "node:stream";
 import { csvLines } from "../../formats/table-formats.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { faultlessQuery, type Redirect } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** Bytes that wait for the client. */
@@ -16,24 +17,30 @@ export interface Download {
   readonly query: URLSearchParams;
 }
 
-interface CsvFile {
+interface SentFile {
   readonly name: string;
-  readonly lines: string | AsyncIterable<string>;
+  /** The media type, if it is not that of CSV. */
+  readonly type?: string;
+  readonly content: Buffer | AsyncIterable<string>;
 }
 
 /** Returns a middleware that serves a file. A browser that is not signed in is sent to the sign-in page. */
-export const csvDownload =
-  (services: SiteServices, handle: (download: Download) => Promise<CsvFile>): Middleware =>
+export const fileDownload =
+  (services: SiteServices, handle: (download: Download) => Promise<SentFile | Redirect>): Middleware =>
   async (context) => {
     const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
-    const { name, lines } = await handle({ context, visitor, query: new URLSearchParams(context.querystring) });
-    context.set("Content-Type", "text/csv; charset=utf-8");
+    const sent = await handle({ context, visitor, query: faultlessQuery(context) });
+    if ("location" in sent) return context.redirect(sent.location);
+    const { name, type = "text/csv; charset=utf-8", content } = sent;
+    context.set("Content-Type", type);
     context.set("Content-Disposition", `attachment; filename="${name}"`);
     context.set("Cache-Control", "private, no-store");
     // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
     context.res.setMaxListeners(20);
-    context.body = Readable.from(lines, { objectMode: false, highWaterMark: bufferBytes });
+    context.body = Buffer.isBuffer(content)
+      ? content
+      : Readable.from(content, { objectMode: false, highWaterMark: bufferBytes });
   };
 
 /** Yields the lines of rows that are read in chunks: `read` returns those after a row, up to a limit. */

@@ -1,0 +1,211 @@
+/**
+ * The parameters of pages, and what each may be. What an address has beyond them is said above the page, which shows the rest; files and
+ * redirects are refused. Values of filters are those of the API, which refuses others.
+ */
+import { changes } from "../../accounts/administration/changes.ts";
+import { ownValue } from "../../base/json.ts";
+import { unknownParameter } from "../../contract/decode.ts";
+import { operation } from "../../contract/document.ts";
+import { Refusal, refuse } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
+import type { EndpointId } from "../../operations/caller.ts";
+import { operationDocs } from "../build/operation-docs.ts";
+import { andList, orList } from "../sentences/words.ts";
+
+/** What a parameter may be: one of some values, a text with a pattern, or a filter, which may be repeated. */
+type Rule = readonly string[] | { readonly pattern: RegExp; readonly expected: string } | "filter";
+
+type PageRules = Readonly<Record<string, Rule>>;
+
+const text: Rule = { pattern: /(?:)/, expected: "text" };
+const number: Rule = { pattern: /^\d{1,15}$/, expected: "a whole number" };
+const month: Rule = { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, YYYY-MM" };
+/** A parameter without a value. */
+const flag: Rule = [""];
+
+/** Returns the orders by some columns: each ascending, and after `-` descending. */
+const orders = (columns: string): readonly string[] => columns.split(" ").flatMap((column) => [column, `-${column}`]);
+
+/** Returns the orders of the tables of a page, each with its columns: `numbers=price.-day`. */
+const numbersOf = (tables: Readonly<Record<string, string>>): Rule =>
+  Object.entries(tables).flatMap(([table, columns]) => orders(columns).map((order) => `${table}.${order}`));
+
+const namesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
+
+/** Parameters of the API that are no filters of a page: pages are of the published day, and choose what they show of a listing. */
+const notFilters: ReadonlySet<string> = new Set(
+  "sort limit offset fields include format csv_raw data_version snapshot_date facet_mode facet_value_limit facet_limit".split(
+    " ",
+  ),
+);
+
+/** Returns the rules of the filters of operations; pages have bounds of years. */
+function filtersOf(...ids: readonly EndpointId[]): PageRules {
+  const [first = [], ...others] = ids.map(namesOf);
+  const names = first.filter((name) => !notFilters.has(name) && others.every((other) => other.includes(name)));
+  return Object.fromEntries([...names, "min_year", "max_year"].map((name) => [name, "filter"]));
+}
+
+const search: PageRules = {
+  ...filtersOf("searchListings"),
+  view: ["cars", "table"],
+  sort: text,
+  limit: text,
+  offset: text,
+};
+
+const market = {
+  ...filtersOf("searchListings", "getFacets"),
+  show: text,
+  against: text,
+  days: ["30", "60", "365"],
+  view: ["table", "map"],
+  sort: orders(
+    "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
+  ),
+  numbers: numbersOf({
+    price: "day median median_against",
+    days: "day median median_against",
+    loss: "model age cars median fitted",
+    map: "state cars median",
+    "map-against": "state cars median",
+  }),
+};
+
+const changeNames = Object.keys(changes).map((name) => name.replace(" ", "-"));
+const accounts = "account tier charged change balance";
+
+/** The rules of each page by its route. Those of filters are last in messages. */
+export const pageParameters = {
+  "/shop": { ...search, ids: "filter", add: text },
+  "/find": { q: text },
+  "/listings/:listing_id": {
+    ...search,
+    within: ["100", "500"],
+    rows: ["all"],
+    numbers: numbersOf({
+      price: "day price change miles",
+      nearest: "year distance miles price comparable",
+      similar: "car status miles distance_miles price adjustment adjusted_price weight vin",
+    }),
+  },
+  "/dealers": { q: text, choose: flag },
+  "/dealers/:dealer_id": {
+    condition: ["used", "new"],
+    radius: ["25", "50", "100"],
+    sort: ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"],
+    buy: ["fit"],
+    all: flag,
+    numbers: numbersOf({
+      "price-age": "dealer to_market days cars",
+      aging: "days cars money",
+      buy: "model sold offered yours median",
+      rank: "away cars to-market days",
+    }),
+  },
+  "/market": market,
+  "/market.csv": market,
+  "/market.parquet": market,
+  "/account": {
+    changed: ["cap", "revoked", "disconnected", "password", "deleted", "resumed"],
+    before: number,
+    query: text,
+    name: text,
+  },
+  "/account/charges.csv": {},
+  "/sign-in": { token: text },
+  "/invitation": { token: text },
+  "/operate": {
+    decided: ["release", "reject", "correct", "undo"],
+    numbers: numbersOf({
+      silent: "dealer cars silent",
+      refused: "dealer cars refused",
+      read: "day cars files refused",
+    }),
+  },
+  "/operate/days/:day": {
+    dealer: text,
+    outcome: text,
+    field: text,
+    reason: text,
+    numbers: numbersOf({ issues: "field outcome reason rows" }),
+  },
+  "/operate/service": {},
+  "/operate/log": { before: number },
+  "/operate/feeds": { saved: flag },
+  "/operate/revenue": {
+    month,
+    numbers: numbersOf({ run: "day month before", classes: "class charged", accounts }),
+  },
+  "/operate/revenue.csv": { month },
+  "/operate/accounts": { q: text, numbers: numbersOf({ accounts }) },
+  "/operate/accounts/:accountId": { q: text, changed: changeNames, numbers: numbersOf({ accounts }) },
+  "/sql": { statement: text },
+} as const satisfies Readonly<Record<string, PageRules>>;
+
+/** The rules of all pages that have any, by route. */
+export const pageRules: Readonly<Record<string, PageRules>> = {
+  ...pageParameters,
+  ...Object.fromEntries(
+    operationDocs.map(({ path, parameters }): readonly [string, PageRules] => [
+      path,
+      {
+        ...Object.fromEntries(parameters.map(({ name }) => [name, "filter"])),
+        body: text,
+        language: ["curl", "Python", "TypeScript", "Agent"],
+        key: ["shown"],
+      },
+    ]),
+  ),
+};
+
+/** Returns the rules of the page of a route; undefined for one that reads no parameters of pages. */
+const rulesOf = (route: string): PageRules | undefined =>
+  ownValue(pageRules, route) ?? (/^\/(docs|operate)(\/|$)/.test(route) ? {} : undefined);
+
+/** Returns what a page takes from an address, and why not the rest. Empty values, as forms send them, are none. */
+export function readAddress(route: unknown, querystring: string) {
+  const given = new URLSearchParams(querystring);
+  const rules = rulesOf(String(route));
+  const query = new URLSearchParams();
+  const faults: Refusal[] = [];
+  if (rules === undefined) return { query: given, faults };
+  for (const name of new Set(given.keys())) {
+    const rule = ownValue(rules, name);
+    const values = given.getAll(name).filter((value) => value !== "" || rule === flag);
+    const fault = rule === undefined ? unknownName(name, rules) : faultOf(name, values, rule);
+    if (fault !== undefined) faults.push(fault);
+    else for (const value of values) query.append(name, value);
+  }
+  return { query, faults };
+}
+
+/** Returns the refusal of a name, which says those of the page. */
+function unknownName(name: string, rules: PageRules): Refusal {
+  const names = Object.keys(rules);
+  const own = names.filter((one) => rules[one] !== "filter");
+  const known = own.length < names.length ? [...own, "filters of the API"] : own;
+  const { code, message } = unknownParameter(name, names);
+  return new Refusal(
+    code,
+    `${message} ${known.length === 0 ? "This page has none." : `This page has ${andList(known)}.`}`,
+  );
+}
+
+function faultOf(parameter: string, values: readonly string[], rule: Rule): Refusal | undefined {
+  if (rule === "filter" || values.length === 0) return undefined;
+  if (values.length > 1) return refuse("repeated_parameter", { parameter, times: values.length });
+  const [value = ""] = values;
+  const isValid = "pattern" in rule ? rule.pattern.test(value) : rule.includes(value);
+  if (isValid) return undefined;
+  return refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed: allowedBy(rule), hint: "" });
+}
+
+/** The most values that a message lists. */
+const listedMax = 30;
+
+function allowedBy(rule: Exclude<Rule, "filter">): string {
+  if ("pattern" in rule) return rule.expected;
+  if (rule === flag) return "no value";
+  return rule.length > listedMax ? `an order such as ${rule[0]} or ${rule[1]}` : orList(rule);
+}
