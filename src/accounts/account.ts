@@ -22,7 +22,7 @@ export const readAccount = rowReader({
   month: textIn,
   spentMicros: integerIn,
   capMicros: integerOrNullIn,
-  /** Operators see and change all accounts in the dashboard. */
+  /** Operators see and change all accounts in the web application. */
   isOperator: flagIn,
   /** Whether nothing has been charged to the account yet. */
   isNew: flagIn,

@@ -1,4 +1,4 @@
-/** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
+/** The `audit_log` table: who changed what, by the command line and in the web application. Append-only. */
 import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { insertInto, rowReader } from "../../db/row-reader.ts";
 import { sql } from "../../db/sql.ts";

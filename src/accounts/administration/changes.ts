@@ -158,7 +158,7 @@ const decision = (outcome: "approved" | "declined", summary: string) =>
 // biome-ignore format: a table is read by its columns
 export const changes = {
   "accounts create": declare(
-    "create an account and an invitation to its dashboard; to use the API it also needs a key and credits",
+    "create an account and an invitation to the web application; to use the API it also needs a key and credits",
     {
       email: { flags: "--email <email>", help: "contact address", isRequired: true, label: "E-mail", inputMode: "email", expected: "an email address",
         parse: (text: string) => (isEmail(text) ? text : undefined) },
@@ -187,7 +187,7 @@ export const changes = {
     },
   ),
   "accounts operator": declare(
-    "let an account see and change all accounts in the dashboard, or stop that",
+    "let an account see and change all accounts in the web application, or stop that",
     {
       accountId: shared.account,
       isOperator: { flags: "<on|off>", help: "whether the account is an operator", choices: ["on", "off"], expected: "on or off",

@@ -137,7 +137,7 @@ const email = "demo@carquet.invalid";
 const tier = 4;
 /** The initial credit, added again when the balance falls below a fifth of it. */
 const creditMicros = 25_000_000;
-/** The name of the keys that are printed; keys that a visitor creates in the dashboard stay. */
+/** The name of the keys that are printed; keys that a visitor creates in the web application stay. */
 const keyName = "npm start";
 /** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
 const earlierKeysMax = 3;

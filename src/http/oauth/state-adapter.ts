@@ -110,7 +110,7 @@ class GrantAdapter extends UnlistedAdapter implements Adapter {
   async revokeByGrantId(): Promise<void> {}
 }
 
-/** The provider's own sessions are not kept: who is signed in is known from the session of the dashboard. */
+/** The provider's own sessions are not kept: who is signed in is known from the session of the web application. */
 class SessionAdapter extends UnlistedAdapter implements Adapter {
   async upsert(): Promise<void> {}
   async find(): Promise<undefined> {}

@@ -17,11 +17,15 @@ const decimals = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
 /** Formats a number with all its decimals. */
 export const decimal = (value: number): string => decimals.format(value);
 
-/** The sign before amounts of the lake's currency. */
+/** The lake's currency, and the sign before its amounts. */
+let currency = "USD";
 let currencySign = "$";
 
 /** Sets the currency of prices (ISO 4217), that of the one lake which a process serves. */
 export function showCurrency(code: string): void {
+  // Finding a sign takes longer than all that is formatted on many a page.
+  if (code === currency) return;
+  currency = code;
   const parts = new Intl.NumberFormat("en-US", { style: "currency", currency: code, currencyDisplay: "narrowSymbol" });
   const sign = parts.formatToParts(0).find(({ type }) => type === "currency")?.value ?? code;
   currencySign = sign === code ? `${code} ` : sign;

@@ -119,7 +119,7 @@ const logSettings = {
 const log = (): Command =>
   accountsFileCommand(
     "log",
-    "list who changed what, newest first: the audit log of the command line and the dashboard",
+    "list who changed what, newest first: the audit log of the command line and the web application",
     logSettings,
   ).action(async ({ accounts, json, account, limit }: AccountsFileValues & ValuesOf<typeof logSettings>) => {
     const page = { before: null, limit, ...(account === undefined ? {} : { accountId: account }) };
