@@ -39,7 +39,7 @@ import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
 import { openVersion } from "../support/versions.ts";
 
-const [lakeSeed, requestSeed, seed] = extentOf([20261136, 20261149, 20261166], [20261119, 20261119, 20261119]);
+const [lakeSeed, requestSeed, seed] = extentOf([20261136, 20261151, 20261166], [20261119, 20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
 const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
