@@ -181,7 +181,7 @@ const limits: Readonly<Record<string, string>> = {
   "http/service/drain.ts refusingMs": "pace",
   "http/service/drain.ts unconnectedMs": "pace",
   "http/service/drain.ts unusedConnectionMs":
-    "SIGTERM stops an idle service at once, with clients still connected, one of them without a request",
+    "as many sockets listen on the port as accept a burst of connections, and a second service is refused the port; SIGTERM closes them together, at once if the service is idle, with clients still connected, one of them without a request",
   "http/service/freshness.ts graceMs":
     "without a setting, a delivery is overdue 12 hours later than the days before let expect",
   "http/service/freshness.ts hourMs": "pace",

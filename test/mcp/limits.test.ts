@@ -1,8 +1,10 @@
 /** What limits an agent: its key, its account, and the length of answers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { isObject } from "../../src/base/json.ts";
 import { vocabulary } from "../../src/contract/document.ts";
+import { confirmPrice } from "../../src/mcp/call-request.ts";
 import { compactText } from "../../src/mcp/compact-text.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { createCustomer } from "../support/accounts.ts";
@@ -117,6 +119,13 @@ describe("the largest answers", () => {
     }
     assert.deepEqual([seen.length, new Set(seen).size], [total, total]);
   });
+});
+
+test("a call that costs up to 25,000 micros is not confirmed, one that costs more is", () => {
+  const envelope = { [CLIENT_CAPABILITIES_META_KEY]: { elicitation: {} } };
+  const context = { mcpReq: { envelope } } as unknown as ServerContext;
+  assert.equal(confirmPrice("export_listings", 25_000, context), undefined);
+  assert.match(JSON.stringify(confirmPrice("export_listings", 25_001, context)), /costs \$0\.025001\. Accept/);
 });
 
 test("compact text names the first and the last item of a page", () => {

@@ -30,7 +30,7 @@ import { randomFilters } from "../oracle/random-requests/requests.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
-import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
@@ -43,7 +43,7 @@ const noServingFiles = { hasServingFiles: false };
 
 /** Every day in a version; then the last days again, from feeds without some cars and with other prices; then one more day. */
 const feeds = await temporaryFolder(fileScope);
-const days = randomFeeds(extent);
+const days = withIntermittentCar(randomFeeds(extent));
 for (const { day, feeds: ofDay } of days) await writeFeeds(feeds, day, ofDay);
 const { lake } = await createLake(fileScope, feeds, noServingFiles);
 const corrected = await temporaryFolder(fileScope);
@@ -98,6 +98,18 @@ function allChanges(since: string, version: string): Promise<readonly ListingCha
   const known = feedsOfPairs.get(`${since} ${version}`) ?? changes(since, version, none);
   feedsOfPairs.set(`${since} ${version}`, known);
   return known;
+}
+
+/** Removes a car from every second day: it is missing in two versions, and active in the one between them. */
+function withIntermittentCar(all: ReturnType<typeof randomFeeds>): ReturnType<typeof randomFeeds> {
+  const count = (rows: readonly FeedRow[], car: FeedRow): number => rows.filter(({ vin }) => vin === car.vin).length;
+  const inventories = all.map(({ feeds: ofDay }) => ofDay.inventory ?? []);
+  const car = inventories[0]?.find((row) => inventories.every((rows) => count(rows, row) === 1));
+  assert.ok(car);
+  return all.map(({ day, feeds: ofDay }, index) => {
+    const inventory = (ofDay.inventory ?? []).filter(({ vin }) => index % 2 === 0 || vin !== car.vin);
+    return { day, feeds: { ...ofDay, inventory } };
+  });
 }
 
 test("the lake has a version for each day, one that replays the last days, and one more", () => {

@@ -91,6 +91,7 @@ test("the record of the last ingest is followed too, and an older one does not r
     [undefined, undefined],
     [failed, failed],
     [{ ...failed, at, error: null }, failed],
+    [{ ...failed, waiting: 2 }, failed],
   ] as const) {
     if (record !== undefined) await writeIngestRecord(source, record);
     await follower.follow();

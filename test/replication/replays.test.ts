@@ -32,9 +32,9 @@ test("a follower that skips versions of replays records the longest one, or one 
   const next = plusDays(last, 1);
   const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
   for (const replayFrom of [last, day]) await ingestPath(source, feeds, { replayFrom, hasServingFiles: false });
-  await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {
-    hasServingFiles: false,
-  });
+  const later = await writeFeeds(await temporaryFolder(scope), next, { inventory });
+  await ingestPath(source, later, { hasServingFiles: false });
+  await ingestPath(source, later, { replayFrom: next, hasServingFiles: false });
   const replayedFrom = async (): Promise<string | undefined> => {
     const lake = await copyOf(scope, before);
     await createTestFollower(source, lake, { buildsServingFiles: false }).follow();

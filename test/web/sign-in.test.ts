@@ -241,6 +241,10 @@ test("a session ends when its key is revoked, and pages need one", async () => {
   const revoke = (id: string): Promise<Response> =>
     sendForm(url, `/account/keys/${id}/revoke`, { csrf_token: token }, { cookie });
   assert.equal((await revoke(stranger.keyId)).status, 404);
+  const [pages] = (await inAccountsFile(accounts, (database) =>
+    database.all(sql`SELECT key_id FROM keys WHERE account_id = ${accountId} AND is_web = 1`),
+  )) as readonly { readonly key_id: string }[];
+  assert.equal((await revoke(pages?.key_id ?? "")).status, 404, "the key of the pages is no key of the account");
   const answer = await fetch(`${url}/v1/usage`, { headers: stranger.bearer });
   assert.equal(answer.status, 200, "the key of another account still works");
   await inAccountsFile(accounts, (database) =>

@@ -179,18 +179,16 @@ async function valuesBefore(
 ): Promise<ReadonlyMap<string, Row>> {
   const values = new Map<string, Row>();
   const inBoth = found.filter(({ state, state_before }) => state === state_before);
-  if (!pair.isContinued && inBoth.length > 0) {
-    const ids = inBoth.map(({ id }) => id);
-    const rows = await version.rowsFrom(filesOfPair(pair), olderAttributes(pair, version.folder, ids, comparedNames));
-    for (const row of rows) values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes")));
-    return values;
-  }
-  for (const state of listingStates) {
-    const ids = idsIn(inBoth, state);
-    const [inventory] = inventoriesIn(pair, state);
-    const rows = await version.read(inventory, ids, compared.columns);
-    for (const [index, row] of rows.entries()) values.set(ids[index] ?? "", compared.read(row));
-  }
+  // The newer version has the older rows of active listings among those of past days. It has replaced the files of missing and ended ones.
+  const stored = pair.isContinued ? idsIn(inBoth, "active") : [];
+  const [inventory] = inventoriesIn(pair, "active");
+  for (const [index, row] of (await version.read(inventory, stored, compared.columns)).entries())
+    values.set(stored[index] ?? "", compared.read(row));
+  const scanned = inBoth.flatMap(({ id }) => (values.has(id) ? [] : [id]));
+  if (scanned.length === 0) return values;
+  const query = olderAttributes(pair, version.folder, scanned, comparedNames);
+  for (const row of await version.rowsFrom(filesOfPair(pair), query))
+    values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes")));
   return values;
 }
 

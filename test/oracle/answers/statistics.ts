@@ -1,13 +1,14 @@
 /** Oracle of statistics: means, percentiles and range buckets. */
 import assert from "node:assert/strict";
 
-/** Returns a percentile of sorted values with linear interpolation; null without values. */
+/** Returns a percentile of sorted values with linear interpolation; null without values. Whole values are interpolated exactly, so that equal results tie. */
 export function percentile(sorted: readonly number[], share: number): number | null {
-  const index = (sorted.length - 1) * share;
-  const below = sorted[Math.floor(index)];
-  const above = sorted[Math.ceil(index)];
+  const hundredths = (sorted.length - 1) * Math.round(100 * share);
+  const part = hundredths % 100;
+  const below = sorted[Math.floor(hundredths / 100)];
+  const above = sorted[Math.ceil(hundredths / 100)];
   if (below === undefined || above === undefined) return null;
-  return below + (above - below) * (index - Math.floor(index));
+  return (below * (100 - part) + above * part) / 100;
 }
 
 export function mean(values: readonly number[]): number | null {

@@ -253,7 +253,7 @@ export const draws: Readonly<Record<string, Draw>> = {
   exclude_assembly_location: excludedLocations,
   vin_pattern: masks,
   stock_number: texts("stock_number", "stock_number"),
-  inventory_status: word("inventory_status", ["active", "sold"]),
+  inventory_status: word("inventory_status", ["active", "sold", "sold", "sold"]),
   sold_within_days: soldWithin,
   snapshot_date: (chance, { snapshots }) => ({ snapshot_date: chance.pick([...snapshots.keys()]) }),
   listed_after: since("listed_after", "listed_at"),

@@ -25,7 +25,7 @@ export interface RequestDraws {
 type Probabilities = Readonly<Record<string, number>>;
 
 /** Probabilities of modes; without one, active listings are searched. */
-const modes: Probabilities = { snapshot_date: 0.3, sold_within_days: 0.15, inventory_status: 0.25 };
+const modes: Probabilities = { snapshot_date: 0.3, sold_within_days: 0.15, inventory_status: 0.3 };
 /** Probabilities of paging parameters. */
 const controls: Probabilities = { sort: 0.7, limit: 0.6, offset: 0.4, fields: 0.35, include: 0.25 };
 const byPageControls: Probabilities = { ...controls, limit: 0, offset: 0, per_page: 0.6, page: 0.5 };

@@ -1,9 +1,11 @@
 /** Requests that keep the engine busy for some hundred milliseconds, and the lake on which they do. */
-
+import { join } from "node:path";
 import { plusDays } from "../../../src/base/day.ts";
+import { indexLake } from "../../../src/cli/commands/index-lake.ts";
 import { eventually } from "../command-line.ts";
+import { cachedFolder, hashOf } from "../lakes/cache.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../lakes/feeds.ts";
-import { createLake, temporaryFolder } from "../lakes/lakes.ts";
+import { copyLake, createLake, temporaryCopy, temporaryFolder } from "../lakes/lakes.ts";
 import { manifestOf, rewriteManifest } from "../replication/published-lakes.ts";
 import type { Scope } from "../scope.ts";
 import type { Client } from "./service.ts";
@@ -31,11 +33,16 @@ export async function createSlowLake(scope: Scope): Promise<string> {
   }));
   const dealers = numbers.slice(0, makeCount).map((n) => ({ dealer_id: dealerIdOf(n), name: `${n}` }));
   for (const day of [firstDay, lastDay]) await writeFeeds(feeds, day, { dealers, inventory });
-  const { lake } = await createLake(scope, feeds);
-  const days = { ...(await manifestOf(lake)).days };
-  for (let day = firstDay; day < lastDay; day = plusDays(day, 1)) days[day] = carCount;
-  await rewriteManifest(lake, { days });
-  return lake;
+  const cached = await cachedFolder(hashOf([feeds], "slow"), async (folder) => {
+    const { lake } = await createLake(scope, feeds);
+    const days = { ...(await manifestOf(lake)).days };
+    for (let day = firstDay; day < lastDay; day = plusDays(day, 1)) days[day] = carCount;
+    await rewriteManifest(lake, { days });
+    // Otherwise each service that opens the lake would build them.
+    await indexLake({ lake, threads: 1, memoryLimit: "1GiB" }, () => undefined);
+    await copyLake(lake, join(folder, "lake"));
+  });
+  return temporaryCopy(scope, join(cached, "lake"));
 }
 
 /** The parameters of a trend with five statistics of each of these days, which are one statement. */
