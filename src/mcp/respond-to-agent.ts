@@ -6,6 +6,7 @@ import { isIP } from "node:net";
 import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
 import { isObject, parsedJson, repeatedName } from "../base/json.ts";
+import { inTurnOf } from "../base/turns.ts";
 import { messageOf } from "../base/user-error.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
@@ -59,6 +60,18 @@ export async function respondToAgent(
   const text = await readBody(context, agentRequestBytesMax);
   if (text === undefined)
     return sendError(context, 413, `Request too large: expected at most ${agentRequestBytesMax} bytes.`);
+  const call = new AbortController();
+  context.res.once("close", () => call.abort(new Abandoned("The client has disconnected.")));
+  await inTurnOf(identity.key.accountId, () => respondInTurn(context, identity, { services, text, call }));
+}
+
+/** Responds to a request in its turn: each takes the event loop some milliseconds, also one that is refused. */
+async function respondInTurn(
+  context: RequestContext,
+  identity: Identity,
+  { services, text, call }: { readonly services: AgentServices; readonly text: string; readonly call: AbortController },
+): Promise<void> {
+  call.signal.throwIfAborted();
   const body = parsedJson(text);
   const accepted = acceptedTypes(context.get("Accept"), [jsonType, eventsType]);
   if (accepted.length === 0)
@@ -68,8 +81,6 @@ export async function respondToAgent(
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
   for (const message of messages) if (isCounted(message)) await services.accounts.countRequest(identity);
-  const call = new AbortController();
-  context.res.once("close", () => call.abort(new Abandoned("The client has disconnected.")));
   const request = webRequestOf(context, text, call.signal);
   const endCalls = messages.map((message) => trackCall(context, message, { call, identity, calls: services.calls }));
   try {

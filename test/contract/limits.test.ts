@@ -188,6 +188,10 @@ const limits: Readonly<Record<string, string>> = {
   "http/service/freshness.ts recordPollMs": "pace",
   "http/service/http-server.ts backlogMax":
     "a service that is busy for a moment keeps 800 new connections, as after a restart",
+  "http/service/http-server.ts bodyPartBytesMin":
+    "a connection is closed when the body of a request arrives in many small parts",
+  "http/service/http-server.ts bodyPartsMax":
+    "a connection is closed when the body of a request arrives in many small parts",
   "http/service/http-server.ts headersMax": "headers beyond the maximum are ignored",
   "http/service/http-server.ts headersMs": "an incomplete request times out",
   "http/service/http-server.ts keepAliveMs": "pace",

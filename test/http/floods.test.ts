@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateApiKey } from "../../src/accounts/keys/api-key.ts";
 import { connectionsWithin, descriptorLimit } from "../../src/http/service/connections.ts";
+import { bodyPartsMax } from "../../src/http/service/http-server.ts";
 import { eventually, startServing } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -164,6 +165,20 @@ test("a connection is closed when its client does not read the responses", async
   socket.resume();
   await closed;
   assert.ok(socket.bytesRead < 200 * 100_000, `${socket.bytesRead} bytes arrived`);
+});
+
+test("a connection is closed when the body of a request arrives in many small parts", async (t) => {
+  const client = await startService(t, lake);
+  const bearer = `Authorization: ${client.customer.bearer.Authorization}\r\nTransfer-Encoding: chunked\r\n`;
+  const answerTo = (part: string, parts: number): Promise<string> => {
+    const socket = connectFrom(t, hostile, client);
+    const chunk = `${part.length.toString(16)}\r\n${part}\r\n`;
+    socket.write(`POST /v1/searches HTTP/1.1\r\nHost: x\r\n${bearer}\r\n${chunk.repeat(parts)}0\r\n\r\n`);
+    return text(socket).catch(() => "");
+  };
+  assert.match(await answerTo(" ", bodyPartsMax), /^HTTP\/1.1 400 /);
+  assert.match(await answerTo(" ".repeat(512), 4 * bodyPartsMax), /^HTTP\/1.1 413 /);
+  assert.equal(await answerTo(" ", bodyPartsMax + 2), "");
 });
 
 test("the total limit of connections leaves a quarter of the file descriptors to files", () => {

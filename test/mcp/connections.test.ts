@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { inTurnOf } from "../../src/base/turns.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
@@ -184,4 +185,24 @@ test("a call whose client vanishes is not charged and stops", async () => {
   for (const { status } of await Promise.all(staying)) assert.equal(status, 200);
   assert.equal((await service.get("/v1/dealers?limit=1", bearer)).status, 200);
   assert.equal(await chargedRequests(service, bearer), staying.length + 1);
+});
+
+test("a message waits for its turn while its account has held the event loop for longer than others", async () => {
+  const { accountId, bearer } = await createCustomer(service.accounts);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  const hold = async (ms: number): Promise<void> => {
+    for (const end = performance.now() + ms; performance.now() < end; );
+  };
+  let held = 0;
+  const work = [inTurnOf(accountId, () => hold(400))];
+  for (let count = 0; count < 100; count += 1)
+    work.push(
+      inTurnOf("other", async () => {
+        await hold(5);
+        held += 1;
+      }),
+    );
+  await fetch(`${service.url}/mcp`, { method: "POST", headers: { ...bearer, ...protocolHeaders }, body });
+  assert.ok(held > 40, `${held} pieces of work of another account came first`);
+  await Promise.all(work);
 });

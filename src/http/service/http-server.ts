@@ -1,5 +1,5 @@
 /** The listening socket: HTTP or HTTPS, timeouts of connections, and the certificate. */
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, Server as TlsServer } from "node:https";
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -26,6 +26,25 @@ const backlogMax = 4_096;
 
 /** How long an idle connection stays open. */
 const keepAliveMs = 65_000;
+
+/** The parts in which a body arrives, such as its chunks: as many in all, and more while they have this size on average. Each takes the event loop some microseconds. */
+export const bodyPartsMax = 256;
+const bodyPartBytesMin = 256;
+
+/** A request whose connection is closed if its body arrives in too many parts, also one that is not read. */
+class PartLimitedRequest extends IncomingMessage {
+  private parts = 0;
+  private bytes = 0;
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null) return super.push(chunk);
+    this.parts += 1;
+    this.bytes += chunk.length;
+    if (this.parts <= bodyPartsMax + this.bytes / bodyPartBytesMin) return super.push(chunk);
+    this.destroy();
+    return false;
+  }
+}
 
 /** The number of a request's headers. */
 export const headersMax = 100;
@@ -61,6 +80,7 @@ export function createHttpServer(
     maxHeaderSize: headerBytesMax,
     // `refuseOtherHost` refuses a request without a host, in JSON.
     requireHostHeader: false,
+    IncomingMessage: PartLimitedRequest,
   };
   const tlsOptions = { minVersion: minTlsVersion, handshakeTimeout: headersTimeoutMs };
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...tlsOptions });
