@@ -188,9 +188,9 @@ export class AnalystDatabase {
     }
   }
 
-  /** Returns whether a message names a file of the version that is gone: the engine takes it for a pattern, whose folders it may not list. */
+  /** Returns whether a message names a file of the version that is gone: the engine takes it for a pattern or a folder, which it may not list. */
   private namesMissingFile(message: string): boolean {
-    const [, path = ""] = /^Permission Error: Cannot access file "(.*?)"/.exec(message) ?? [];
+    const [, path = ""] = /^Permission Error: Cannot access file "(.*?)(?:\/\*\*\/\*\.parquet)?"/.exec(message) ?? [];
     return this.files.includes(path) && !existsSync(path);
   }
 

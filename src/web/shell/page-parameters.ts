@@ -183,7 +183,7 @@ export function readAddress(route: unknown, querystring: string) {
 /** Returns the refusal of a name, which says those of the page. */
 function unknownName(name: string, rules: PageRules): Refusal {
   const names = Object.keys(rules);
-  const own = names.filter((one) => rules[one] !== "filter");
+  const own = Object.entries(rules).flatMap(([one, rule]) => (rule === "filter" ? [] : one));
   const known = own.length < names.length ? [...own, "filters of the API"] : own;
   const { code, message } = unknownParameter(name, names);
   return new Refusal(
