@@ -118,7 +118,7 @@ async function compareWith(
     isQuick,
     log,
   });
-  return { ...(await describeRun(dataset, [])), title: `Working tree and ${commit}`, measurements };
+  return { ...(await describeRun(dataset, [], isQuick)), title: `Working tree and ${commit}`, measurements };
 }
 
 /** Measures the selected cases of `firstRequestCases`. */
@@ -189,7 +189,7 @@ function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly B
           log,
         })
       : [];
-    return { run: await describeRun(dataset, peers), cases: measuredCases, throughput };
+    return { run: await describeRun(dataset, peers, isQuick), cases: measuredCases, throughput };
   });
 }
 

@@ -11,16 +11,24 @@ import type { Environment, Results } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 
 /** Returns all of a run's results but its measurements. */
-export async function describeRun(dataset: Dataset, peers: readonly Server[]): Promise<Omit<Results, "measurements">> {
+export async function describeRun(
+  dataset: Dataset,
+  peers: readonly Server[],
+  isQuick: boolean,
+): Promise<Omit<Results, "measurements">> {
   const manifest = await requireManifest(dataset.lake);
   const { listings, days, end, seed, options } = dataset.shape;
   const sold = sumOf(manifest.tables.sold.map(({ rows }) => rows));
   const storage = storageOf(manifest);
   const sizes = Object.entries(await databaseSizes(dataset, storage, peers));
-  const onDisk = sizes.map(([name, bytes]) => `${name} ${(bytes / 1e6).toFixed(0)} MB`).join(", ");
+  const onDisk = sizes.flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${(bytes / 1e6).toFixed(0)} MB`)).join(", ");
   return {
     title: `${listings.toLocaleString("en")} listings, ${days} days, ${options} options, lake format ${manifest.format}`,
-    notes: [`Seed ${seed}, as of ${end}, ${sold.toLocaleString("en")} sold. On disk: ${onDisk}.`, storageNote(storage)],
+    notes: [
+      `Seed ${seed}, as of ${end}, ${sold.toLocaleString("en")} sold. On disk: ${onDisk}.`,
+      storageNote(storage),
+      ...(isQuick ? ["A quick run: fewer repetitions of each request."] : []),
+    ],
     ...(await describeMachine({
       engine: engineVersion,
       ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),

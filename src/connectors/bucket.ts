@@ -18,6 +18,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { isNotFound } from "../base/files.ts";
+import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type Connector, type RemoteFile, TransferFault, withCheckedName } from "./connector.ts";
 import { type FilePattern, fitsPattern } from "./file-pattern.ts";
@@ -25,6 +26,9 @@ import { type FilePattern, fitsPattern } from "./file-pattern.ts";
 /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
 export const uploadPartBytes = 32 * 2 ** 20;
 const uploadPartsMax = 10_000;
+
+/** How often a connection may be as slow as one that stalls until a request, a page of a listing or a part of an upload has ended. */
+const requestStalls = 10;
 
 export interface BucketSettings {
   /** `s3://<bucket>/<prefix>`. */
@@ -61,7 +65,11 @@ export class Bucket implements Connector {
   readonly #prefix: string;
 
   /** `stallMs` is how long a connection may be idle during a request. */
-  constructor({ location, endpoint }: BucketSettings, stallMs: number, credentials?: BucketCredentials) {
+  constructor(
+    { location, endpoint }: BucketSettings,
+    private readonly stallMs: number,
+    credentials?: BucketCredentials,
+  ) {
     const { hostname, pathname } = new URL(location);
     this.#bucket = hostname;
     this.#prefix = pathname.replace(/^\/|\/$/g, "");
@@ -116,16 +124,19 @@ export class Bucket implements Connector {
 
   /** Returns whether the bucket has a file with this size, and with this SHA-256 if that is recorded. */
   async has({ path, bytes, sha256 }: KnownContent): Promise<boolean> {
-    try {
-      const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
-      const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command);
+    const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
+    const ask = async (abortSignal: AbortSignal): Promise<boolean> => {
+      const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command, { abortSignal });
       // The checksum of an upload in parts, such as "...-3", is not the file's.
       const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
       return ContentLength === bytes && (recorded ?? sha256) === sha256;
-    } catch (thrown) {
-      if (statusOf(thrown) === 404) return false;
-      throw this.#faultOf(path, thrown);
-    }
+    };
+    return this.#call(path, (signal) =>
+      ask(signal).catch((thrown: unknown) => {
+        if (statusOf(thrown) === 404) return false;
+        throw thrown;
+      }),
+    );
   }
 
   /**
@@ -146,8 +157,14 @@ export class Bucket implements Connector {
       partSize: Math.max(uploadPartBytes, Math.ceil(file.bytes / uploadPartsMax)),
       queueSize: 1,
     });
-    upload.on("httpUploadProgress", ({ loaded = 0 }) => onPart(loaded));
-    await this.#call(file.path, () => upload.done());
+    await this.#call(file.path, (signal, restart) => {
+      upload.on("httpUploadProgress", ({ loaded = 0 }) => {
+        restart();
+        onPart(loaded);
+      });
+      signal.addEventListener("abort", () => void upload.abort().catch(ignore), { once: true });
+      return upload.done();
+    });
   }
 
   /**
@@ -157,8 +174,9 @@ export class Bucket implements Connector {
   async writeText(path: string, text: string, tag?: string | null): Promise<boolean> {
     const input = { ...this.#objectAt(path), Body: text, CacheControl: "no-cache" };
     const condition = tag === undefined ? {} : tag === null ? { IfNoneMatch: "*" } : { IfMatch: tag };
-    const put = (more: object): Promise<unknown> => this.#client.send(new PutObjectCommand({ ...input, ...more }));
-    return this.#call(path, async () => {
+    return this.#call(path, async (abortSignal) => {
+      const put = (more: object): Promise<unknown> =>
+        this.#client.send(new PutObjectCommand({ ...input, ...more }), { abortSignal });
       try {
         await put(condition);
       } catch (thrown) {
@@ -175,35 +193,44 @@ export class Bucket implements Connector {
   /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
   async objects(prefix: string): Promise<readonly BucketObject[]> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
-    return this.#call(prefix, async () => {
+    return this.#call(prefix, async (_signal, restart) => {
       const objects: BucketObject[] = [];
-      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request))
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request)) {
+        restart();
         for (const { Key, LastModified, Size, ETag } of Contents)
           if (Key !== undefined && LastModified !== undefined)
             objects.push({ path: this.#pathOf(Key), modifiedMs: LastModified.getTime(), bytes: Size, tag: ETag });
+      }
       return objects;
     });
   }
 
   async remove(path: string): Promise<void> {
-    await this.#call(path, () => this.#client.send(new DeleteObjectCommand(this.#objectAt(path))));
+    const command = new DeleteObjectCommand(this.#objectAt(path));
+    await this.#call(path, (abortSignal) => this.#client.send(command, { abortSignal }));
   }
 
   /** Aborts the uploads in parts of files with some paths that began before a time, by the store's clock. */
   async abortUploads(isExpected: (path: string) => boolean, beforeMs: number): Promise<void> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf("") };
-    await this.#call("", async () => {
-      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(request));
+    await this.#call("", async (abortSignal, restart) => {
+      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(request), { abortSignal });
       for (const { Key = "", UploadId, Initiated } of Uploads) {
         if (Initiated === undefined || Initiated.getTime() >= beforeMs || !isExpected(this.#pathOf(Key))) continue;
-        await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
+        restart();
+        await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }), {
+          abortSignal,
+        });
       }
     });
   }
 
-  async #call<T>(path: string, work: () => Promise<T>): Promise<T> {
+  /** Does work that a store which drips its answers cannot hold: `restart` starts its time again. */
+  async #call<T>(path: string, work: (signal: AbortSignal, restart: () => void) => Promise<T>): Promise<T> {
+    const ms = requestStalls * this.stallMs;
+    const error = new TransferFault(`${this.locationOf(path)}: no answer: expected one within ${ms / 1000} seconds.`);
     try {
-      return await work();
+      return await withTimeLimit({ ms, error }, (signal, restart) => orAborted(signal, work(signal, restart)));
     } catch (thrown) {
       throw this.#faultOf(path, thrown);
     }

@@ -1,7 +1,9 @@
 /** Pushes to a folder, to a bucket of a test server, and, in the full run, to one of moto's server. */
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
@@ -109,6 +111,39 @@ const pushTo = async (store: Bucket, lake: string, retention?: BucketRetention):
 
 /** Keeps the newest version only. */
 const newest: BucketRetention = { versionDays: 1, graceMs: 0 };
+
+test("a store that drips its answers ends each request, and the process goes on", async (scope) => {
+  const server = createServer((_request, response) => {
+    // No connection is idle for as long as one may be.
+    const drip = setInterval(() => void response.write(" "), 20);
+    response.once("close", () => clearInterval(drip));
+  });
+  const headless = createPlainServer((socket) => {
+    const drip = setInterval(() => void socket.write("a"), 20);
+    socket.on("error", () => undefined).once("close", () => clearInterval(drip));
+    socket.write("HTTP/1.1 200 OK\r\nX-A: ");
+  });
+  for (const one of [server, headless]) {
+    await new Promise<void>((resolve) => void one.listen(0, "127.0.0.1", resolve));
+    scope.after(() => void one.close());
+  }
+  const file = { path: "a.parquet", bytes: 4, sha256: createHash("sha256").update("cars").digest("hex") };
+  const path = join(await temporaryFolder(scope), "a.parquet");
+  await writeFile(path, "cars");
+  const requestsAt = (listening: PlainServer): readonly Promise<unknown>[] => {
+    const endpoint = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+    const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+    const store = new Bucket({ location: "s3://cars/market", endpoint }, 100, credentials);
+    return [
+      ...[store.objects(""), store.remove("a"), store.writeText("CURRENT", "a"), store.abortUploads(() => true, 0)],
+      // What is asked for by HEAD has no body.
+      ...(listening === server ? [] : [store.has(file), store.upload(file, path, () => undefined)]),
+    ];
+  };
+  const message = /^s3:\/\/cars\/market.*: no answer: expected one within 1 seconds\.$/;
+  const requests = [server, headless].flatMap(requestsAt);
+  await Promise.all(requests.map((request) => assert.rejects(request, { name: "TransferFault", message })));
+});
 
 test("a large file is uploaded in parts, whole or not at all", async (scope) => {
   const server = await startS3Server(scope);
