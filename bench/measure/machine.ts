@@ -21,7 +21,9 @@ export async function describeRun(
   const sold = sumOf(manifest.tables.sold.map(({ rows }) => rows));
   const storage = storageOf(manifest);
   const sizes = Object.entries(await databaseSizes(dataset, storage, peers));
-  const onDisk = sizes.flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${(bytes / 1e6).toFixed(0)} MB`)).join(", ");
+  const onDisk = sizes
+    .flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${(bytes / 1e6).toFixed(0)} MB`))
+    .join(", ");
   return {
     title: `${listings.toLocaleString("en")} listings, ${days} days, ${options} options, lake format ${manifest.format}`,
     notes: [
