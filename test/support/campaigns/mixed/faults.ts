@@ -113,7 +113,8 @@ export async function mountedDisk(scope: Scope): Promise<LedgerDisk | undefined>
   } catch {
     return undefined;
   }
-  onScopeEnd(scope, async () => void (await run("umount", [folder])));
+  // At once, also while a killed process still has files of it open: the problems that the campaign found are to be printed.
+  onScopeEnd(scope, async () => void (await run("umount", ["--lazy", folder])));
   const ballast = join(folder, "ballast");
   return {
     folder,
