@@ -63,13 +63,11 @@ export class Bucket implements Connector {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
+  readonly #stallMs: number;
 
   /** `stallMs` is how long a connection may be idle during a request. */
-  constructor(
-    { location, endpoint }: BucketSettings,
-    private readonly stallMs: number,
-    credentials?: BucketCredentials,
-  ) {
+  constructor({ location, endpoint }: BucketSettings, stallMs: number, credentials?: BucketCredentials) {
+    this.#stallMs = stallMs;
     const { hostname, pathname } = new URL(location);
     this.#bucket = hostname;
     this.#prefix = pathname.replace(/^\/|\/$/g, "");
@@ -125,18 +123,17 @@ export class Bucket implements Connector {
   /** Returns whether the bucket has a file with this size, and with this SHA-256 if that is recorded. */
   async has({ path, bytes, sha256 }: KnownContent): Promise<boolean> {
     const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
-    const ask = async (abortSignal: AbortSignal): Promise<boolean> => {
-      const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command, { abortSignal });
-      // The checksum of an upload in parts, such as "...-3", is not the file's.
-      const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
-      return ContentLength === bytes && (recorded ?? sha256) === sha256;
-    };
-    return this.#call(path, (signal) =>
-      ask(signal).catch((thrown: unknown) => {
+    return this.#call(path, async (abortSignal) => {
+      try {
+        const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command, { abortSignal });
+        // The checksum of an upload in parts, such as "...-3", is not the file's.
+        const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
+        return ContentLength === bytes && (recorded ?? sha256) === sha256;
+      } catch (thrown) {
         if (statusOf(thrown) === 404) return false;
         throw thrown;
-      }),
-    );
+      }
+    });
   }
 
   /**
@@ -193,9 +190,10 @@ export class Bucket implements Connector {
   /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
   async objects(prefix: string): Promise<readonly BucketObject[]> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
-    return this.#call(prefix, async (_signal, restart) => {
+    return this.#call(prefix, async (abortSignal, restart) => {
       const objects: BucketObject[] = [];
-      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request)) {
+      const pages = paginateListObjectsV2({ client: this.#client }, request, { abortSignal });
+      for await (const { Contents = [] } of pages) {
         restart();
         for (const { Key, LastModified, Size, ETag } of Contents)
           if (Key !== undefined && LastModified !== undefined)
@@ -227,7 +225,7 @@ export class Bucket implements Connector {
 
   /** Does work that a store which drips its answers cannot hold: `restart` starts its time again. */
   async #call<T>(path: string, work: (signal: AbortSignal, restart: () => void) => Promise<T>): Promise<T> {
-    const ms = requestStalls * this.stallMs;
+    const ms = requestStalls * this.#stallMs;
     const error = new TransferFault(`${this.locationOf(path)}: no answer: expected one within ${ms / 1000} seconds.`);
     try {
       return await withTimeLimit({ ms, error }, (signal, restart) => orAborted(signal, work(signal, restart)));

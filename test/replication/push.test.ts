@@ -136,7 +136,7 @@ test("a store that drips its answers ends each request, and the process goes on"
     const store = new Bucket({ location: "s3://cars/market", endpoint }, 100, credentials);
     return [
       ...[store.objects(""), store.remove("a"), store.writeText("CURRENT", "a"), store.abortUploads(() => true, 0)],
-      // What is asked for by HEAD has no body.
+      // A response to HEAD has no body.
       ...(listening === server ? [] : [store.has(file), store.upload(file, path, () => undefined)]),
     ];
   };

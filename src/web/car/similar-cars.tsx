@@ -22,13 +22,14 @@ import {
 import { things } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { count, dollars, plainWords, shortDay } from "../shell/format.ts";
+import { pageParameters } from "../shell/page-parameters.ts";
 import { sqlText } from "../shop/equivalent-sql.ts";
 import { similarMax, type Valued } from "./car-data.ts";
 
 type SimilarCar = Valued["comparables"][number];
 
 /** The distances in miles that the page offers, besides any. The API compares within at most the last one. */
-const radii = [100, 500] as const;
+const radii = pageParameters["/listings/:listing_id"].within.map(Number);
 
 /** Fewer cars are not drawn. */
 const drawnMin = 10;
@@ -160,7 +161,7 @@ const Distances = ({ similar: { radius, counts, nearest }, address: { path, quer
         isCurrent: miles === radius,
       }))}
     />
-    {radius === undefined ? <small>{nearestNote(nearest, radii[0])}</small> : null}
+    {radius === undefined ? <small>{nearestNote(nearest, Math.min(...radii))}</small> : null}
   </div>
 );
 

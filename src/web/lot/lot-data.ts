@@ -3,6 +3,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
 import type { DealerLot } from "../sentences/lot.ts";
 import { changedPath } from "../shell/address.ts";
+import { pageParameters } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countIn } from "../shop/facets.ts";
 import { withParameters } from "../shop/view.ts";
@@ -13,7 +14,7 @@ type Dealer = AnswerOf<"getDealer">["data"];
 /** The distance within which sales say what to buy. */
 export const buyRadius = 250;
 
-export const lotConditions = ["used", "new"] as const;
+export const lotConditions = pageParameters["/dealers/:dealer_id"].condition;
 
 /** Which cars of which dealer are shown, beside which others. */
 export interface LotChoice {

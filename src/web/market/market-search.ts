@@ -1,10 +1,9 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { ownValue } from "../../base/json.ts";
-import { operation } from "../../contract/document.ts";
 import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
-import { pageRules } from "../shell/page-parameters.ts";
+import { pageRules, parameterNamesOf } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, readView } from "../shop/view.ts";
 
@@ -59,8 +58,6 @@ const givenFilters = (query: URLSearchParams): TextParameters =>
   Object.fromEntries(
     Object.entries(readView(query)).filter(([name]) => ownValue(pageRules["/market"] ?? {}, name) === "filter"),
   );
-
-const namesOf = (id: EndpointId): ReadonlySet<string> => new Set(operation(id).parameters.map(({ name }) => name));
 
 /** The longest question that the API takes. */
 const wordsMax = 200;
@@ -143,11 +140,11 @@ function distinguished(own: MarketSearch, other: MarketSearch): readonly [Market
 
 /** Returns the filters of a search that an operation has, and the names of those that it lacks. */
 export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
-  const known = namesOf(id);
+  const known = parameterNamesOf(id);
   const all = Object.entries(filters);
   return {
-    filters: Object.fromEntries(all.filter(([name]) => known.has(name))),
-    others: all.flatMap(([name]) => (known.has(name) ? [] : [name.replaceAll("_", " ")])),
+    filters: Object.fromEntries(all.filter(([name]) => known.includes(name))),
+    others: all.flatMap(([name]) => (known.includes(name) ? [] : [name.replaceAll("_", " ")])),
   };
 }
 

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { csvLines } from "../../formats/table-formats.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { faultlessQuery, type Redirect } from "./pages.tsx";
+import { addressOf, type Redirect, refuseFirst } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** Bytes that wait for the client. */
@@ -30,7 +30,9 @@ export const fileDownload =
   async (context) => {
     const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
-    const sent = await handle({ context, visitor, query: faultlessQuery(context) });
+    const { query, faults } = addressOf(context);
+    refuseFirst(faults);
+    const sent = await handle({ context, visitor, query });
     if ("location" in sent) return context.redirect(sent.location);
     const { name, type = "text/csv; charset=utf-8", content } = sent;
     context.set("Content-Type", type);

@@ -30,7 +30,8 @@ const orders = (columns: string): readonly string[] => columns.split(" ").flatMa
 const numbersOf = (tables: Readonly<Record<string, string>>): Rule =>
   Object.entries(tables).flatMap(([table, columns]) => orders(columns).map((order) => `${table}.${order}`));
 
-const namesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
+/** Returns the names of an operation's parameters. */
+export const parameterNamesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
 
 /** Parameters of the API that are no filters of a page: pages are of the published day, and choose what they show of a listing. */
 const notFilters: ReadonlySet<string> = new Set(
@@ -41,7 +42,7 @@ const notFilters: ReadonlySet<string> = new Set(
 
 /** Returns the rules of the filters of operations; pages have bounds of years. */
 function filtersOf(...ids: readonly EndpointId[]): PageRules {
-  const [first = [], ...others] = ids.map(namesOf);
+  const [first = [], ...others] = ids.map(parameterNamesOf);
   const names = first.filter((name) => !notFilters.has(name) && others.every((other) => other.includes(name)));
   return Object.fromEntries([...names, "min_year", "max_year"].map((name) => [name, "filter"]));
 }

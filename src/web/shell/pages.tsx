@@ -58,10 +58,10 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
     const params: TextParameters = context.params ?? {};
     try {
       requirePlainText(Object.entries(params));
-      const { query } = addressOf(context);
+      const { query, faults } = addressOf(context);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) {
-        faultlessQuery(context);
+        refuseFirst(faults);
         return context.redirect(content.location);
       }
       const { micros, charged, hasInvalid } = requests;
@@ -86,11 +86,9 @@ export function addressOf({ _matchedRoute: route, querystring }: RequestContext)
   return readAddress(route, querystring);
 }
 
-/** Returns the parameters of a file or a redirect, which cannot say what is wrong beside it: a fault is refused. */
-export function faultlessQuery(context: RequestContext): URLSearchParams {
-  const { query, faults } = addressOf(context);
-  for (const fault of faults) throw fault;
-  return query;
+/** Refuses the first fault of an address: a file and a redirect cannot say it beside what they are. */
+export function refuseFirst([fault]: readonly Refusal[]): void {
+  if (fault !== undefined) throw fault;
 }
 
 /** Asks before a page is shown, and charged, to which a link or a script of another site leads. */
