@@ -52,15 +52,20 @@ export class Journal {
   readonly answersOf = new Map<string, number>();
   private readonly accounts = new Map<string, AccountRecord>();
 
-  /** `inService` returns the versions that may have answered a request that was sent at a time. */
-  constructor(private readonly inService: (sentAtMs: number) => readonly string[]) {}
+  /** `inService` returns the versions that may have answered a request that was sent at a time. `onProblem` gets each problem that is kept. */
+  constructor(
+    private readonly inService: (sentAtMs: number) => readonly string[],
+    private readonly onProblem: (problem: string) => void = () => undefined,
+  ) {}
 
   /** Counts a problem; keeps the first details of each kind. */
   addProblem(kind: string, details: string): void {
     this.problemCount += 1;
     const count = (this.countsOfProblems.get(kind) ?? 0) + 1;
     this.countsOfProblems.set(kind, count);
-    if (count <= examplesMax) this.problems.push(`${kind}: ${details}`);
+    if (count > examplesMax) return;
+    this.problems.push(`${kind}: ${details}`);
+    this.onProblem(`${kind}: ${details}`);
   }
 
   /** Records a response. */

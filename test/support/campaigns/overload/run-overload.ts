@@ -86,7 +86,8 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const args = [...settings, "--spool", join(disk.folder, "spool")];
   const service = await KilledService.start(scope, { lake, accounts, args });
   // An earlier version is in service while the published one cannot be opened.
-  const journal = new Journal(() => versions.toReversed());
+  const onProblem = (problem: string): void => onStatus(`  problem: ${problem.slice(0, 400)}`);
+  const journal = new Journal(() => versions.toReversed(), onProblem);
   const load = new OverloadLoad({ service, accounts, requests, kept: prepared.kept, journal, seed });
   await load.measureIdle(options.idleSeconds);
   onStatus(`idle: light ${load.times.light.idle.describe()}; kept ${load.times.kept.idle.describe()}`);
