@@ -22,7 +22,7 @@ import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
 import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
-import { runStatement, type StatementTask, type StatementUse } from "./writer-process.ts";
+import { runStatement, type StatementTask, type StatementUse, tooManyExports } from "./writer-process.ts";
 
 export interface SqlServices extends ExportServices {
   /** How long statements may run; 0 if the operation is off. */
@@ -70,7 +70,7 @@ type SqlRequest = Pick<StatementTask, "sql" | "params" | "numbers" | "format" | 
 async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServices): Promise<void> {
   const { context, caller, job, admission } = call;
   const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
-  limitResponseTime(context.res, 2 * deadlineMs + sqlDeadlineMs);
+  limitResponseTime(context.res, 2 * sqlDeadlineMs + deadlineMs);
   const { data_version, as_of } = await current.use(async ({ meta }) => meta);
   context.set({ "Carquet-Version": data_version, "Cache-Control": "private, no-store" });
   const reserved = await holdDeadline(request, caller, services);
@@ -126,7 +126,7 @@ async function chargeTime(
   }
 }
 
-/** Runs statements once there is a writer for them. */
+/** Runs statements once there is a writer for them. Ends the job with `overloaded` if there is none for as long as they may run. */
 function runStatements(
   request: SqlRequest & Pick<StatementTask, "version">,
   job: Job,
@@ -135,12 +135,15 @@ function runStatements(
 ): Promise<SpooledExport> {
   const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
   const task = { ...request, lake, memory, rowsMax };
-  return spool.open(kept, (path, { signal }) => {
+  const waiting = setTimeout(() => job.abort(tooManyExports()), sqlDeadlineMs);
+  const file = spool.open(kept, (path, { signal }) => {
+    clearTimeout(waiting);
     const error = refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 });
     return withTimeLimit({ ms: sqlDeadlineMs, error, signal }, (limited) =>
       runStatement({ ...task, path }, limited, onUse),
     );
   });
+  return file.finally(() => clearTimeout(waiting));
 }
 
 /** Sends a result. JSON names the version. */

@@ -288,17 +288,25 @@ for (const [index, [sql, reason]] of attacks.entries())
     assert.match(message, reason);
   });
 
-test("an endless statement ends at the deadline, is free, and leaves no process and no file", async () => {
+test("an endless statement ends at the deadline, is free, and leaves no process and no file; others wait for as long", async () => {
   const endlessSeconds = 6;
   const short = await startService(fileScope, lake, {
-    exports: { folder: spool, sqlDeadlineMs: 1000 * endlessSeconds },
+    exports: { folder: spool, sqlDeadlineMs: 1000 * endlessSeconds, writtenMax: 1 },
   });
   const as = await createCustomer(short.accounts, { scopes });
   const url = short.url;
   const endless = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b WHERE a.range * b.range = 7";
-  const [status, code, message] = await errorOf(run(endless, undefined, { as, url }));
+  const first = errorOf(run(endless, undefined, { as, url }));
+  const isWritten = async () => (await readdir(spool, { recursive: true })).some((name) => name.includes("/"));
+  await eventually("the writer is taken", isWritten);
+  const others = await Promise.all([1, 2].map(() => errorOf(run(endless, undefined, { as, url }))));
+  const [status, code, message] = await first;
   assert.deepEqual([status, code], [504, "deadline_exceeded"]);
   assert.match(message, new RegExp(`longer than ${endlessSeconds} seconds`));
+  assert.ok(
+    others.some((other) => other[0] === 503 && other[1] === "overloaded"),
+    JSON.stringify(others),
+  );
   await eventually("the spool is empty", async () => {
     const names = await readdir(spool, { recursive: true });
     return names.every((name) => !name.includes("/"));
