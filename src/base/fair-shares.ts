@@ -3,7 +3,11 @@
  *
  * Each account has a virtual time, its time so far. The waiting work of the account with the least virtual time starts next, so an account that has used
  * more time waits longer. An account that returns after a pause starts at the virtual time of the work that started last: pauses earn no credit.
+ * What is done once, and what all accounts may wait for, goes before everything else.
  */
+
+/** In place of an account: what is done once for all of them. */
+export const everyAccount = "";
 
 /** Session time: how long statements have held sessions, added up over concurrent ones, in milliseconds. */
 export class SessionTime {
@@ -75,6 +79,7 @@ export class FairShares {
   }
 
   private virtualTimeOf(account: string, nowMs: number): number {
+    if (account === everyAccount) return 0;
     const share = this.shares.get(account);
     if (share === undefined) return this.virtualMs;
     return share.running > 0 ? share.at(nowMs) : Math.max(this.virtualMs, share.at(nowMs));

@@ -3,7 +3,7 @@
  * first which has held the event loop for the least time (see `FairShares`). Others' messages and connections are served between two turns.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { FairShares } from "./fair-shares.ts";
+import { everyAccount, FairShares } from "./fair-shares.ts";
 
 /** How long work may hold the event loop before the next turn. */
 export const turnMs = 4;
@@ -11,7 +11,7 @@ export const turnMs = 4;
 /** The account that the present work counts for. */
 const accounts = new AsyncLocalStorage<string>();
 
-/** What waits, by account; empty for the service. */
+/** What waits, by account. */
 const waiting = new Map<string, (() => void)[]>();
 const shares = new FairShares();
 let isTurnTaken = false;
@@ -50,7 +50,7 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
   }
 }
 
-const presentAccount = (): string => accounts.getStore() ?? "";
+const presentAccount = (): string => accounts.getStore() ?? everyAccount;
 
 function takeTurn(): void {
   isTurnTaken = true;

@@ -3,10 +3,10 @@
  * `FairShares`).
  *
  * An account takes another slot only while more are idle than it holds. Running work cannot be preempted, so this keeps a slot free for
- * the first work of another account: alone, an account has half of them, at least one.
+ * the first work of another account: alone, an account has half of them, at least one. What is done once for every account takes any idle slot.
  */
 import { AsyncResource } from "node:async_hooks";
-import { FairShares } from "../base/fair-shares.ts";
+import { everyAccount, FairShares } from "../base/fair-shares.ts";
 import type { Job } from "./job.ts";
 
 export interface FairPoolOptions<Slot> {
@@ -145,7 +145,8 @@ export class FairPool<Slot> {
     for (const waiting of this.waiting) {
       const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
       const isLater = virtualMs > min || (virtualMs === min && !(waiting.job.hasBegun && !next?.waiting.job.hasBegun));
-      if (isLater || this.shares.heldBy(account) >= this.idle.length) continue;
+      const holdsEnough = account !== everyAccount && this.shares.heldBy(account) >= this.idle.length;
+      if (isLater || holdsEnough) continue;
       min = virtualMs;
       next = { waiting, account };
     }

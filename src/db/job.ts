@@ -4,7 +4,7 @@
  * them waits any longer.
  */
 import { setMaxListeners } from "node:events";
-import { SessionTime } from "../base/fair-shares.ts";
+import { everyAccount, SessionTime } from "../base/fair-shares.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
 export class Abandoned extends Error {
@@ -79,4 +79,4 @@ export class Job {
 }
 
 /** Returns a job without a client, for work that a version computes once for all requests. */
-export const serviceJob = (): Job => new Job("");
+export const serviceJob = (): Job => new Job(everyAccount);

@@ -6,6 +6,7 @@
  * been restored, or has turned out to be damaged while it was in use.
  */
 import { resolve } from "node:path";
+import { everyAccount } from "../base/fair-shares.ts";
 import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { WorkCounts } from "../db/fair-pool.ts";
@@ -149,7 +150,7 @@ export class CurrentVersion {
   async useNamed<T>(
     named: { readonly version: string; readonly parameter: string } | undefined,
     work: (version: LakeVersion) => Promise<T>,
-    user: VersionUser = { accountId: "" },
+    user: VersionUser = { accountId: everyAccount },
   ): Promise<T> {
     if (named === undefined || named.version === this.version) return this.use(work);
     const require = (): Promise<void> => requireKept(this.lake, named.version, named.parameter);
@@ -226,10 +227,11 @@ export class CurrentVersion {
 
   /** Opens a version and puts it into service. Throws a DamagedFile if it must be intact and is not. */
   private async open(name: string, isIntact: boolean): Promise<void> {
-    // Meanwhile the previous version answers look-ups without a wait.
-    const opensAhead = this.lease !== undefined;
-    const options = { ...this.versionOptions, opensAhead, isIntact };
+    // Meanwhile the previous version answers without a wait.
+    const previous = this.lease?.version;
+    const options = { ...this.versionOptions, opensAhead: previous !== undefined, isIntact };
     const version = await LakeVersion.open(this.lake, name, options);
+    if (previous !== undefined) await version.loadAsIn(previous);
     this.swap({ version, uses: new Set() });
     this.options.onOpen?.(name, version.served);
     void version.openRest();

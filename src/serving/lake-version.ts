@@ -208,6 +208,13 @@ export class LakeVersion {
     return this.resources.serving.openRest();
   }
 
+  /** Reads what another version has in memory of its published day, so that no request waits for it. Faults show when a request needs it. */
+  async loadAsIn(other: LakeVersion): Promise<void> {
+    const { segmentOfToday } = other.resources.serving;
+    if (segmentOfToday === undefined) return;
+    await this.resources.serving.segmentOfToday?.loadAsIn(segmentOfToday).catch(() => undefined);
+  }
+
   activeOn(day: string): Listings {
     const { manifest } = this;
     const isToday = day === manifest.as_of;

@@ -2,7 +2,8 @@
  * Arrays of integers: a cache of the columns of segments within a budget of memory, and what is computed over all elements, in turns of the event loop.
  */
 import { LRUCache } from "lru-cache";
-import { forEachInTurns } from "../../base/turns.ts";
+import { everyAccount } from "../../base/fair-shares.ts";
+import { forEachInTurns, inTurnOf } from "../../base/turns.ts";
 import { unknownId } from "./build.ts";
 
 export type Arrays = readonly Int32Array[];
@@ -32,7 +33,7 @@ export class ColumnCache {
   get(key: string, bytes: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
     const known = this.entries.get(key);
     if (known !== undefined) return known.loaded ?? known.loading;
-    const entry: Entry = { bytes: Math.max(1, bytes), loading: load() };
+    const entry: Entry = { bytes: Math.max(1, bytes), loading: inTurnOf(everyAccount, load) };
     this.entries.set(key, entry);
     entry.loading.then(
       (arrays) => {
@@ -43,9 +44,15 @@ export class ColumnCache {
     return entry.loading;
   }
 
+  /** Returns the names of what is kept of a segment. */
+  namesOf(segment: string): readonly string[] {
+    const prefix = `${segment} `;
+    return [...this.entries.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+  }
+
   /** Removes what is kept of a segment. */
   forget(segment: string): void {
-    for (const key of this.entries.keys()) if (key.startsWith(`${segment} `)) this.entries.delete(key);
+    for (const name of this.namesOf(segment)) this.entries.delete(`${segment} ${name}`);
   }
 }
 

@@ -142,6 +142,12 @@ export class Segment {
     return array;
   }
 
+  /** Reads the columns, postings and sets that another segment has in memory, one after the other: nothing waits for them. */
+  async loadAsIn({ source }: Segment): Promise<void> {
+    const names = source.cache.namesOf(source.name);
+    for (const name of names.filter((one) => /^(column|postings|sets) /.test(one))) await this.arrays(name);
+  }
+
   /** Removes its arrays from memory. */
   forget(): void {
     this.source.cache.forget(this.source.name);
