@@ -161,15 +161,25 @@ export class ServingFiles {
   }
 
   /** Reads from the row store. With `isLookUp`, damage could hide a row. */
-  async readRows<T>(read: (store: RowStore) => T, isLookUp = false): Promise<T> {
+  async readRows<T>(read: (store: RowStore) => T | Promise<T>, isLookUp = false): Promise<T> {
     if (isLookUp) await this.rowsChecked;
     if (isLookUp && this.damaged.has(rowStorePart)) throw damagedData();
     try {
       if (this.rows === undefined) throw new TypeError("Invalid use of a version that is not open.");
-      return read(this.rows);
+      return await read(this.rows);
     } catch (thrown) {
       throw await this.noted(thrown, this.rowFiles);
     }
+  }
+
+  /** Frees the memory of the indexes. Never rejects. */
+  async detach(): Promise<void> {
+    const opened = await Promise.allSettled(this.segments.values());
+    const segments = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const detaching = this.options.database.using(async (session) => {
+      for (const { catalog } of segments) await session.run(sql`DETACH ${ident(catalog)}`);
+    });
+    await detaching.catch(() => undefined);
   }
 
   close(): void {
