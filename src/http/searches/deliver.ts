@@ -121,7 +121,7 @@ async function deliver({ searchId }: SavedSearch, services: MessageServices, sig
       throw thrown;
     });
     await administration.call(recordAttempt, attempt);
-    if (attempt.target === null || attempt.attempts > 0 || attempt.stopped !== null) return;
+    if (attempt.target === null) return;
   }
 }
 
