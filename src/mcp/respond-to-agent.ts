@@ -178,8 +178,8 @@ function isCounted({ method, params }: Record<string, unknown>): boolean {
 }
 
 /** Registers a call, or cancels the call named by a notification. Returns a function that removes the call. */
-function trackCall(
-  context: RequestContext,
+export function trackCall(
+  context: Pick<RequestContext, "get" | "set" | "state">,
   { method, id, params }: Record<string, unknown>,
   { call, identity, calls }: { call: AbortController; identity: Identity; calls: CallsInProgress },
 ): () => void {

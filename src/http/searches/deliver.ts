@@ -158,7 +158,7 @@ async function attemptNext(
 }
 
 /** Postpones the message, or stops the messages for a reason. */
-function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reason?: string): AttemptRecord {
+export function afterFailure(search: AttemptRecord & { readonly lastAtMs: number }, reason?: string): AttemptRecord {
   const attempts = search.attempts + 1;
   const delayMs = retryDelaysMs[search.attempts];
   const exhausted = `The message failed ${attempts} times, the last time with: ${search.lastOutcome}`;

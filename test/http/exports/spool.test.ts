@@ -146,8 +146,8 @@ test("files that an account uses leave half of the spool to another, whose expor
   onScopeEnd(t, () => spool.close());
   const open = (account: string, key: string) =>
     spool.open({ key, job: new Job(account), onUnfinished: () => {} }, async (path) => {
-      await writeFile(path, Buffer.alloc(240));
-      return { rows: 1, bytes: 240 };
+      await writeFile(path, Buffer.alloc(250));
+      return { rows: 1, bytes: 250 };
     });
   const used = [await open("greedy", "a"), await open("greedy", "b")];
   for (const key of ["c", "d"]) await assert.rejects(open("greedy", key), { code: "data_unavailable" });
