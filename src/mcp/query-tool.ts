@@ -33,14 +33,14 @@ export const queryTool: ToolListing = {
   annotations,
 };
 
-/** Returns the statements of a call as JSON of the body of operation `runSql`. Refuses parameters that may have been rounded when the message was parsed: numbers beyond 2^53. */
+/** Returns the statements of a call as JSON of the body of operation `runSql`. Refuses parameters that may have been rounded when the message was parsed: numbers from 2^53 on. */
 export function statementsOf({ detail: _, ...body }: Values): string {
   const rounded = Object.entries(Object(body.params)).find(
     ([, value]) => Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER && typeof value === "number",
   );
   if (rounded === undefined) return JSON.stringify(body);
   const [name, value] = rounded;
-  const details = { value: String(value), allowed: "a number of at most 2^53, or a larger one as a text", hint: "" };
+  const details = { value: String(value), allowed: "a number below 2^53, or a larger one as a text", hint: "" };
   throw refuse("invalid_parameter_value", { parameter: `params.${name}`, ...details });
 }
 

@@ -12,6 +12,7 @@ import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import { type RequestContext, readBody } from "../http/context.ts";
+import { spoolExport } from "../http/exports/charged-export.ts";
 import { StartedExports } from "../http/exports/started-exports.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
@@ -20,7 +21,6 @@ import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
 import type { AgentCharts } from "./chart-resource.ts";
 import type { AnswerBody } from "./compact-text.ts";
 import { exporterOf } from "./exports/export-listings.ts";
-import type { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { queryTool, sendQuery } from "./query-tool.ts";
 import { tools } from "./tools.ts";
@@ -40,7 +40,7 @@ export type CallsInProgress = Map<string, AbortController>;
 
 export interface AgentServices extends SiteServices {
   readonly calls: CallsInProgress;
-  readonly tasks: ExportTasks;
+  readonly tasks: StartedExports;
   readonly charts: AgentCharts | undefined;
 }
 
@@ -48,7 +48,7 @@ export const agentServicesOf = (services: SiteServices, charts?: AgentCharts): A
   ...services,
   charts,
   calls: new Map(),
-  tasks: new StartedExports(services),
+  tasks: new StartedExports((order) => spoolExport(services.exports, services.exportAdmission, order)),
 });
 
 /** Sets the response to a request of an identified agent. Refuses with `rate_limit_exceeded`, and with `missing_scope` if a token lacks a scope. */
@@ -178,8 +178,8 @@ function isCounted({ method, params }: Record<string, unknown>): boolean {
 }
 
 /** Registers a call, or cancels the call named by a notification. Returns a function that removes the call. */
-function trackCall(
-  context: RequestContext,
+export function trackCall(
+  context: Pick<RequestContext, "get" | "set" | "state">,
   { method, id, params }: Record<string, unknown>,
   { call, identity, calls }: { call: AbortController; identity: Identity; calls: CallsInProgress },
 ): () => void {

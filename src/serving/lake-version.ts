@@ -318,7 +318,7 @@ export class LakeVersion {
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
-    const stored = await this.resources.serving.readRows((store) => store.find(key, value), true);
+    const stored = await this.resources.serving.readRows((store) => store.find(key, value));
     if (stored.length > 0) this.job.begin();
     const { manifest } = this;
     const isActive = stored.some(({ state }) => state === "active");

@@ -134,7 +134,8 @@ const limits: Readonly<Record<string, string>> = {
   "http/exports/respond-with-sql.ts resultBytesMax": "no test: a result of 2 GiB would have to be written",
   "http/exports/respond-with-sql.ts rowsMax": "a result has 1,000,000 rows, and no row more",
   "http/exports/spool.ts pollMs": "pace",
-  "http/exports/started-exports.ts rememberedMax": "no test: 51 exports would have to be written, each by a process",
+  "http/exports/started-exports.ts rememberedMax":
+    "of an account, 50 started exports are remembered, and those that are being written",
   "http/limits.ts accountExportsMax": "exports are limited in number, in total and for each account",
   "http/limits.ts connectionsPerAddressMax":
     "idle connections of one address leave room for others and for health checks",

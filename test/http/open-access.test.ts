@@ -59,6 +59,20 @@ test("operations, pages and agents need no key, and no response speaks of money 
     method: "initialize",
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   };
+  const query = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "query", arguments: { sql: "SELECT 1" } },
+  };
+  const agentRequest = (message: object): readonly [string, Sent] => [
+    "/mcp",
+    {
+      method: "POST",
+      headers: { ...json, Accept: "application/json, text/event-stream" },
+      body: JSON.stringify(message),
+    },
+  ];
   const requests: readonly (readonly [path: string, sent?: Sent])[] = [
     ["/v1/listings?limit=1"],
     ["/v1/listings?limit=1", { headers: { Authorization: "Bearer anything", "Idempotency-Key": "a" } }],
@@ -68,14 +82,8 @@ test("operations, pages and agents need no key, and no response speaks of money 
     ["/v1/searches"],
     ["/v1/sql", { method: "POST", body: JSON.stringify({ sql: "SELECT count(*) FROM active" }) }],
     ["/v1/searches", { method: "POST", body: JSON.stringify({ name: "all" }) }],
-    [
-      "/mcp",
-      {
-        method: "POST",
-        headers: { ...json, Accept: "application/json, text/event-stream" },
-        body: JSON.stringify(initialize),
-      },
-    ],
+    agentRequest(initialize),
+    agentRequest(query),
     ["/"],
     ["/account"],
     ["/operate"],
@@ -90,6 +98,7 @@ test("operations, pages and agents need no key, and no response speaks of money 
       [],
       path,
     );
+    assert.doesNotMatch(text, /carquet\/usage|charged_micros":[1-9]/, path);
   }
   assert.match((await send("/docs/search-listings")).text, /Free; no key needed\./);
   const { text } = await send("/?make=toyota");

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { firstKeptMonth, removeOldVersions, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
-import { currentManifest, manifestPath, versionsIn } from "../../src/lake/manifest.ts";
+import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -66,6 +66,17 @@ test("a version is removed when it is older than the kept days, and was supersed
   assert.deepEqual(await removedAt(graceEndMs - 1), []);
   const [newest = ""] = await removedAt(graceEndMs);
   assert.ok(newest.startsWith(plusDays(published.as_of, -4)), newest);
+});
+
+test("with an expired version, all before it are removed, also one whose next manifest is newer", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const published = (await currentManifest(lake)) ?? assert.fail();
+  const versions = [...(await versionsIn(lake))].sort(compareVersions);
+  // The second manifest has been copied just now.
+  for (const [index, version] of versions.entries())
+    await utimes(manifestPath(lake, version), index === 1 ? 2_000 : 1_000, index === 1 ? 2_000 : 1_000);
+  const removed = await removeOldVersions(lake, published, { versionDays: 4, nowMs: 2_000_000, graceMs: hourMs / 10 });
+  assert.deepEqual(removed, versions.slice(0, 3).toReversed());
 });
 
 test("an open version keeps its files until the grace period ends", async (t) => {

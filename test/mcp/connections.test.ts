@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import type { Identity } from "../../src/accounts/accounts.ts";
 import { inTurnOf } from "../../src/base/turns.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { trackCall } from "../../src/mcp/respond-to-agent.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
 import { type Client, startService } from "../support/http/service.ts";
@@ -154,18 +156,35 @@ for (const era of ["auto", "legacy"] as const)
     assert.equal(await chargedRequests(service, bearer), staying.length + 1);
   });
 
-test("a cancellation that names the session of another account ends none of its calls", async () => {
+test("a cancellation ends no call of another account, nor of another session", async () => {
   const headers = { ...protocolHeaders, "Mcp-Session-Id": "session" };
-  const post = (bearer: Record<string, string>, message: object): Promise<Response> =>
-    fetch(`${service.url}/mcp`, { method: "POST", headers: { ...bearer, ...headers }, body: JSON.stringify(message) });
+  const post = (more: Record<string, string>, message: object): Promise<Response> =>
+    fetch(`${service.url}/mcp`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(message) });
   const ids = [7, 8];
   const { bearer } = await createCustomer(service.accounts);
   const calls = ids.map((id) => post(bearer, { ...slowCall, id }));
   await untilBusy(service);
   const other = await createCustomer(service.accounts);
-  for (const requestId of ids)
-    await post(other.bearer, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+  for (const sender of [other.bearer, { ...bearer, "Mcp-Session-Id": "another" }])
+    for (const requestId of ids)
+      await post(sender, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
   for (const call of calls) assert.match(await (await call).text(), /"structuredContent"/);
+});
+
+test("a call is forgotten when it ends, and not another that has its id by then", () => {
+  const calls = new Map<string, AbortController>();
+  const context = { get: () => "session", set: () => undefined, state: {} } as unknown as Parameters<
+    typeof trackCall
+  >[0];
+  const identity = { key: { keyId: "key" } } as Identity;
+  const track = (call: AbortController) =>
+    trackCall(context, { method: "tools/call", id: 1 }, { call, identity, calls });
+  const endFirst = track(new AbortController());
+  const endSecond = track(new AbortController());
+  endFirst();
+  assert.equal(calls.size, 1);
+  endSecond();
+  assert.equal(calls.size, 0);
 });
 
 test("a call whose client vanishes is not charged and stops", async () => {

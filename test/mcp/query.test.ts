@@ -41,8 +41,10 @@ test("a number that a message rounds is refused by name", async () => {
   for (const id of [2 ** 53 + 2, -(2 ** 60), 1e300]) {
     const { text, isError } = await query("SELECT $id AS id", { id });
     assert.equal(isError, true);
-    assert.match(text, /^invalid_parameter_value: Invalid value .* for params\.id: expected a number of at most 2\^53/);
+    assert.match(text, /^invalid_parameter_value: Invalid value .* for params\.id: expected a number below 2\^53/);
   }
+  const largest = Number.MAX_SAFE_INTEGER;
+  assert.deepEqual((await query("SELECT $id::BIGINT AS id", { id: largest })).body.data, [{ id: largest }]);
   assert.deepEqual((await query("SELECT $id::BIGINT AS id", { id: "9007199254740993" })).body.data, [
     { id: 9007199254740992 },
   ]);

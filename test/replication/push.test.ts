@@ -179,19 +179,25 @@ test("a push with --remove leaves the files of kept versions, and foreign object
   assert.equal((await pushTo(store, newer, { versionDays: 2, graceMs: 0 })).removed, 0);
   assert.ok(objects.has(`market/versions/${first}.json`));
   const listed = filesOf(await manifestOf(newer)).map(({ path }) => path);
-  for (const [id, age] of [
-    ["old", 2],
-    ["new", 0],
+  for (const [id, age, path] of [
+    ["old", 2, listed[0]],
+    ["new", 0, listed[0]],
+    ["foreign", 2, "notes.txt"],
   ] as const)
     uploads.set(id, {
-      key: `market/${listed[0]}`,
+      key: `market/${path}`,
       parts: new Map(),
       headers: {},
       startedMs: Date.now() - age * 86_400_000,
     });
   const within = await pushTo(store, newer, { versionDays: 1, graceMs: 3_600_000 });
-  assert.deepEqual([within, [...uploads.keys()]], [{ version: second, files: 0, bytes: 0, removed: 0 }, ["new"]]);
-  const args = ["--remove", "--versions", "1", "--grace", "0"];
+  assert.deepEqual(
+    [within, [...uploads.keys()]],
+    [{ version: second, files: 0, bytes: 0, removed: 0 }, ["new", "foreign"]],
+  );
+  const manifests = server.requests.filter((line) => line === `PUT market/versions/${second}.json`);
+  assert.equal(manifests.length, 1, "the age of a version is that of its manifest");
+  const args = ["--remove", "--versions", "0", "--grace", "0"];
   const { answer, err } = await runWith(server)("push", "s3://cars/market", "--lake", newer, ...args);
   assert.equal(answer?.removed, 1, err);
   const expected = [...listed, ...others, "CURRENT", `versions/${second}.json`, `versions/${second}.sql`];
@@ -278,6 +284,15 @@ test("a push does not replace a newer version, another lake, or a version that a
   };
   await assert.rejects(pushTo(store, newer), /CURRENT: changed during the push: expected one push at a time\./);
   assert.equal(objects.get("market/CURRENT")?.bytes.toString(), "2026-11-18.2");
+  // The answer to the attempt that published the version is lost.
+  let isLost = false;
+  server.refusalOf = (method, key) => {
+    if (isLost || method !== "PUT" || key !== "market/CURRENT") return undefined;
+    isLost = true;
+    objects.set(key, { ...current, bytes: Buffer.from(second) });
+    return { status: 503, code: "SlowDown" };
+  };
+  assert.equal((await pushTo(store, newer)).version, second);
 });
 
 test("a store's refusals are named, and requests to an overloaded one are retried", async (scope) => {

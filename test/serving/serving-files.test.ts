@@ -7,6 +7,7 @@ import { replaceFile } from "../../src/base/files.ts";
 import { textIn } from "../../src/base/json.ts";
 import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { classifyFault } from "../../src/db/engine-faults.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteEngine } from "../../src/db/sqlite.ts";
 import {
@@ -21,6 +22,7 @@ import { rebuildInThread } from "../../src/serving/files/rebuild-in-thread.ts";
 import { neededFiles } from "../../src/serving/files/serving-parts.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
+import { RowFile } from "../../src/serving/rows/row-store.ts";
 import { eventually } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
@@ -177,17 +179,18 @@ async function changeRows(lake: string, statement: string): Promise<void> {
 }
 
 for (const [what, statement, isOpened] of [
-  [
-    "a row with a wrong checksum",
-    "UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)",
-    true,
-  ],
+  ["a row with a wrong checksum", "UPDATE blocks SET bytes = CAST(bytes || 'x' AS BLOB) WHERE number = 0", true],
+  ["an absent row", "DELETE FROM blocks WHERE number = 0", true],
   [
     "a row in another position",
-    "UPDATE rows SET position = -1 WHERE position = 0; UPDATE rows SET position = 0 WHERE position = 1",
+    "UPDATE blocks SET number = -1 WHERE number = 0; UPDATE blocks SET number = 0 WHERE number = 1",
     true,
   ],
-  ["a dictionary with a wrong checksum", "UPDATE file SET dictionary = CAST('x' || dictionary AS BLOB)", false],
+  [
+    "a dictionary with a wrong checksum",
+    "UPDATE blocks SET bytes = x'' WHERE number = (SELECT max(number) FROM blocks)",
+    false,
+  ],
 ] as const) {
   test(`${what} is not served: ${isOpened ? "requests of it are refused" : "the file is rebuilt"}`, async (scope) => {
     const lake = await copyLake(scope);
@@ -206,7 +209,65 @@ for (const [what, statement, isOpened] of [
   });
 }
 
-test("a row file that is found damaged in service is rebuilt, and look-ups are refused until then", async (scope) => {
+/** The first bytes of the pages of SQLite's trees. */
+const treePages = [2, 5, 10, 13];
+
+/** Returns copies of a row file, in each of which a page of its trees has lost its last entry. */
+function shortenedPages(whole: Buffer): readonly Buffer[] {
+  const pageBytes = whole.readUInt16BE(16);
+  return Array.from({ length: whole.length / pageBytes }, (_, page) => Math.max(100, page * pageBytes)).flatMap(
+    (head) => {
+      const entries = whole.readUInt16BE(head + 3);
+      if (!treePages.includes(whole[head] ?? 0) || entries === 0) return [];
+      const copy = Buffer.from(whole);
+      copy.writeUInt16BE(entries - 1, head + 3);
+      return copy;
+    },
+  );
+}
+
+test("a page of a row file that has lost an entry hides no listing: its look-up is refused", async (scope) => {
+  const manifest = await manifestOf(original.lake);
+  const path = join(await temporaryFolder(scope), "rows");
+  let damages = 0;
+  const orDamaged = (work: () => void): void => {
+    try {
+      work();
+    } catch (thrown) {
+      if (classifyFault(thrown) !== "damaged") throw thrown;
+      damages += 1;
+    }
+  };
+  for (const { source, of } of neededFiles(manifest).filter(({ kind }) => kind === "rows")) {
+    const { rows } = "file" in of ? of.file : assert.fail("no rows");
+    const read = (work: (file: RowFile) => void): void => {
+      const file = new RowFile(path, rows);
+      work(file);
+      file.close();
+    };
+    const listed = manifest.serving.find((file) => file.kind === "rows" && file.source === source);
+    const whole = await readFile(join(original.lake, listed?.path ?? ""));
+    /** How many rows each id and VIN has. */
+    const counts = new Map<string, number>();
+    await writeFile(path, whole);
+    read((file) => {
+      const all = file.rowsAt(Array.from({ length: rows }, (_, position) => position));
+      for (const value of all.flatMap(({ id, vin }) => [id, vin])) counts.set(value, 1 + (counts.get(value) ?? 0));
+    });
+    for (const damaged of shortenedPages(whole)) {
+      await writeFile(path, damaged);
+      orDamaged(() =>
+        read((file) => {
+          for (const [value, count] of counts)
+            orDamaged(() => assert.equal(file.find(value.length === 17 ? "vin" : "id", [value]).length, count, value));
+        }),
+      );
+    }
+  }
+  assert.ok(damages > 0, "no damage was met");
+});
+
+test("a row file that is found damaged in service is rebuilt, and requests that meet the damage are refused until then", async (scope) => {
   const lake = await copyLake(scope);
   const file = fileOf(await manifestOf(lake), "rows");
   await changeByte(join(lake, file.path), Math.floor(file.bytes / 2));

@@ -1,6 +1,7 @@
 /** The dealers and the page of a lot: what they say beside the answers of the API. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { type Lot, type LotChoice, saidOf } from "../../src/web/lot/lot-data.ts";
 import { medianOf } from "../../src/web/lot/lot-dealers.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { cookieOf, csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -111,6 +112,27 @@ test("dealers around are ranked by medians of the API, those of small ones of th
     assert.ok(pagination.total >= 5);
   }
   assert.match(html, /<tr class="me">/);
+});
+
+test("a lot's rank is one more than the dealers that ask less, or hold fresher cars; an equal one does not count", () => {
+  const choice = {
+    dealer: { dealer_id: "a" },
+    condition: "used",
+    counts: { used: 9, new: 0 },
+    query: new URLSearchParams(),
+  } as unknown as LotChoice;
+  const ranked = [
+    { id: "a", toMarket: 0.1, days: 30 },
+    { id: "b", toMarket: 0.1, days: 20 },
+    { id: "c", toMarket: -0.1, days: 30 },
+  ] as unknown as Lot["ranked"];
+  const { priceRank, ageRank, dealers } = saidOf(choice, {
+    aging: [],
+    ranked,
+    branded: undefined,
+    marketSupply: undefined,
+  });
+  assert.deepEqual([priceRank, ageRank, dealers], [2, 2, 3]);
 });
 
 test("a browser calls a dealer its own by a form, which the page of dealers then leads to", async () => {

@@ -5,7 +5,13 @@ import { parse } from "csv-parse/sync";
 import { renderToString } from "preact-render-to-string";
 import { plusDays } from "../../src/base/day.ts";
 import { MediansFigure } from "../../src/web/market/market-figures.tsx";
-import { type MarketPoint, type SearchTrend, sideOf, spokenPeriod } from "../../src/web/market/market-trends.ts";
+import {
+  type MarketPoint,
+  type SearchTrend,
+  sideOf,
+  spokenPeriod,
+  trendPeriod,
+} from "../../src/web/market/market-trends.ts";
 import { shadeBounds } from "../../src/web/market/state-map.tsx";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService } from "../support/http/service.ts";
@@ -131,7 +137,22 @@ test("addresses of the former charts lead to the market, and other sites do not 
   ])
     assert.equal((await get(path ?? "")).headers.get("Location"), target);
   for (const path of ["/market", "/market.csv"])
-    assert.equal((await get(path, { "Sec-Fetch-Site": "cross-site" })).status, 403, path);
+    for (const site of ["cross-site", "same-site"])
+      assert.equal((await get(path, { "Sec-Fetch-Site": site })).status, 403, `${path} ${site}`);
+});
+
+test("a period of up to 62 days has a point for each day, a longer one for each week; it begins with the first day at the earliest", () => {
+  const days = { first: "2026-09-01", last: "2026-11-19", everywhere: "2026-09-01" };
+  const periodOf = (count: number): string => {
+    const { from, to, interval } = trendPeriod(new URLSearchParams({ days: String(count) }), days);
+    return `${from} ${to} ${interval}`;
+  };
+  assert.deepEqual([62, 63, 79, 80].map(periodOf), [
+    "2026-09-18 2026-11-19 day",
+    "2026-09-17 2026-11-19 week",
+    "2026-09-01 2026-11-19 week",
+    "2026-09-01 2026-11-19 week",
+  ]);
 });
 
 /** Returns a trend of weeks whose last one is unfinished. */

@@ -1,9 +1,15 @@
 /** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like their API requests. */
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import pino from "pino";
+import { refuse } from "../../src/contract/errors.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
+import type { OperationRequest } from "../../src/operations/caller.ts";
+import { PageRequests } from "../../src/web/shell/page-requests.ts";
 import { type Customer, type CustomerOptions, createCustomer } from "../support/accounts.ts";
 import { createLinkSecret } from "../support/http/forms.ts";
 import { sampleService } from "../support/http/service.ts";
@@ -253,4 +259,37 @@ test("the operator's view answers other accounts alike, whether a page exists or
     assert.equal(page?.status, "Cookie" in headers ? 404 : 401);
     for (const other of others) assert.deepEqual(other, page);
   }
+});
+
+test("of the requests of a page, the order is that in which they were sent, and the first after the look-ups is its own", async () => {
+  const answers: (() => void)[] = [];
+  const callOperation = async ({ path, querystring }: OperationRequest) => {
+    await new Promise<void>((answer) => answers.push(answer));
+    if (path === "/v1/dealers") throw refuse("overloaded", {});
+    return { body: {}, requestId: path, micros: 7, querystring };
+  };
+  const context = {
+    state: { requestId: "r", arrivedAtMs: 0, log: pino({ level: "silent" }) },
+    res: new EventEmitter(),
+  };
+  const requests = new PageRequests(
+    ((_: unknown, request: OperationRequest) => callOperation(request)) as never,
+    context as never,
+    { identity: {} } as never,
+  );
+  const vin = requests.call("getVin", { include: "options" }, { vin: "1HGCM82633A004352" });
+  requests.endLookUp();
+  const refused = ["totals", "totals"].map((part) => requests.loadPart(part, () => requests.call("searchDealers", {})));
+  const others = [requests.call("searchListings", { make: "Kia" }), requests.call("getFacets", { facets: "make" })];
+  for (const answer of answers.toReversed()) {
+    answer();
+    await nextTurn();
+  }
+  await Promise.all([vin, ...refused, ...others]);
+  const pathsOf = requests.charged.map(({ path }) => path);
+  assert.deepEqual(pathsOf, ["/v1/vins/1HGCM82633A004352", "/v1/listings", "/v1/facets"]);
+  assert.equal(requests.main?.path, "/v1/listings");
+  assert.equal(requests.micros, 21);
+  assert.equal(requests.charged[0]?.buildPath, "/docs/get-vin?vin=1HGCM82633A004352&include=options");
+  assert.deepEqual([requests.missing.map(({ name }) => name), requests.hasInvalid], [["totals"], false]);
 });

@@ -65,8 +65,6 @@ export interface ExportCall {
   readonly queryString: string;
   readonly log: Logger;
   readonly job: Job;
-  /** Called with the rows that are written, or are being written. */
-  readonly onRows?: ((rows: number) => void) | undefined;
 }
 
 /** An export of a caller that is no response. */
@@ -156,12 +154,8 @@ export async function openExport(
     onUnfinished: (rows: number) => chargeUnfinished(services, call, hold, rows),
   };
   const file = await services.spool.open(request, async (path, shared, onRows) => {
-    const onRowsOfAll = (rows: number): void => {
-      onRows(rows);
-      call.onRows?.(rows);
-    };
-    const written = isQuick ? await writeHere(services, named, path, shared, onRowsOfAll) : undefined;
-    return written ?? runExport({ lake, memory, version, queryString, format, path }, shared.signal, onRowsOfAll);
+    const written = isQuick ? await writeHere(services, named, path, shared, onRows) : undefined;
+    return written ?? runExport({ lake, memory, version, queryString, format, path }, shared.signal, onRows);
   });
   if (file.rows === total) return file;
   file.release();

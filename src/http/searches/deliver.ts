@@ -121,7 +121,7 @@ async function deliver({ searchId }: SavedSearch, services: MessageServices, sig
       throw thrown;
     });
     await administration.call(recordAttempt, attempt);
-    if (attempt.target === null || attempt.attempts > 0 || attempt.stopped !== null) return;
+    if (attempt.target === null) return;
   }
 }
 
@@ -158,7 +158,7 @@ async function attemptNext(
 }
 
 /** Postpones the message, or stops the messages for a reason. */
-function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reason?: string): AttemptRecord {
+export function afterFailure(search: AttemptRecord & { readonly lastAtMs: number }, reason?: string): AttemptRecord {
   const attempts = search.attempts + 1;
   const delayMs = retryDelaysMs[search.attempts];
   const exhausted = `The message failed ${attempts} times, the last time with: ${search.lastOutcome}`;

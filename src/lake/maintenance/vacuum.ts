@@ -35,7 +35,7 @@ const tablesOfThePast = ["past_listings", "contenders", "feeds", "rejects"] as c
 export function firstKeptMonth(asOf: string, { months }: Retention): string | undefined {
   if (months === undefined) return undefined;
   const [year = 0, month = 0] = asOf.split("-").map(Number);
-  return new Date(Date.UTC(year, month - Math.max(1, months), 1)).toISOString().slice(0, "YYYY-MM".length);
+  return new Date(Date.UTC(year, month - months, 1)).toISOString().slice(0, "YYYY-MM".length);
 }
 
 /**

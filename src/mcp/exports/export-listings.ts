@@ -6,19 +6,13 @@ import type { CallToolResult, InputRequiredResult, Server, ServerContext } from 
 import { v7 as uuidV7 } from "uuid";
 import { operation } from "../../contract/document.ts";
 import { priceExport } from "../../http/exports/charged-export.ts";
+import type { StartedExports } from "../../http/exports/started-exports.ts";
 import type { InternalCaller } from "../../http/internal-calls.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { clientOfSignal, queryString } from "../../operations/caller.ts";
 import { confirmPrice, countingRefusals, extensionOf, parametersOfCall, priceText } from "../call-request.ts";
 import type { Tool } from "../tools.ts";
-import {
-  downloadAdvice,
-  type ExportTasks,
-  linkResult,
-  serveTasks,
-  taskResult,
-  tasksExtension,
-} from "./export-tasks.ts";
+import { downloadAdvice, linkResult, serveTasks, taskResult, tasksExtension } from "./export-tasks.ts";
 
 type ExportCaller = Pick<InternalCaller, "identity" | "arrivedAtMs" | "signal" | "log">;
 
@@ -35,7 +29,7 @@ export interface Exporter {
 
 /** Returns the exporter of a request. */
 export function exporterOf(
-  { accounts, exports, exportAdmission, tasks, authorization }: SiteServices & { readonly tasks: ExportTasks },
+  { accounts, exports, exportAdmission, tasks, authorization }: SiteServices & { readonly tasks: StartedExports },
   { log, signal, ...identified }: ExportCaller,
 ): Exporter {
   const { origin } = new URL(authorization.resourceMetadataUrl);
@@ -55,7 +49,7 @@ export function exporterOf(
       if (extensionOf(context, tasksExtension) === undefined)
         return linkResult(`${rows} rows; the download costs ${priceText(micros)}. ${downloadAdvice}`, uri);
       const unpaid = confirmPrice(tool.name, micros, context);
-      return unpaid ?? taskResult(tasks.start(order, price, { uri }), exports);
+      return unpaid ?? taskResult(tasks.start(order, uri), exports);
     },
     serveTasks: (server) => serveTasks(server, { tasks, exports, accountId: identified.identity.key.accountId }),
   };

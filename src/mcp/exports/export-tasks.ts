@@ -18,10 +18,6 @@ import { resultOfRefusal, usageKey } from "../tool-results.ts";
 
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** An export that an agent has started. */
-type AgentExport = StartedExport<{ readonly uri: string }>;
-export type ExportTasks = StartedExports<{ readonly uri: string }>;
-
 export const downloadAdvice =
   "Download the link with the header `Authorization: Bearer <API key>`; within 24 hours, more downloads of the same data are free.";
 
@@ -33,12 +29,13 @@ export const linkResult = (text: string, uri: string): CallToolResult => ({
   ],
 });
 
-/** Returns the result of the task of an export that was written, or has failed. */
-function resultOfExport({ details, refusal, ...written }: AgentExport): CallToolResult {
+/** Returns the result of the task of an export; undefined unless it was written, or has failed. */
+function resultOfExport({ requestId: request_id, uri, written, refusal }: StartedExport): CallToolResult | undefined {
   if (refusal !== undefined) return resultOfRefusal(refusal);
-  const { rows, bytes, requestId: request_id, micros: charged_micros, usageClass: usage_class } = written;
+  if (written === undefined) return undefined;
+  const { rows, bytes, micros: charged_micros, usageClass: usage_class } = written;
   const text = `Wrote ${rows} rows in ${bytes} bytes. ${downloadAdvice}`;
-  return { ...linkResult(text, details.uri), _meta: { [usageKey]: { request_id, charged_micros, usage_class } } };
+  return { ...linkResult(text, uri), _meta: { [usageKey]: { request_id, charged_micros, usage_class } } };
 }
 
 interface TaskLimits {
@@ -54,32 +51,32 @@ const pollIntervalMs = 1_000;
 const statuses = { writing: "working", written: "completed", failed: "completed", stopped: "cancelled" } as const;
 
 /** Returns a task as clients see it. */
-const taskOf = (found: AgentExport, { deadlineMs, ageMs }: TaskLimits) => ({
+const taskOf = (found: StartedExport, { deadlineMs, ageMs }: TaskLimits) => ({
   taskId: found.id,
   status: statuses[found.state],
   createdAt: found.startedAt.toISOString(),
   lastUpdatedAt: found.changedAt.toISOString(),
   ttlMs: deadlineMs + ageMs,
   pollIntervalMs,
-  ...(statuses[found.state] === "completed" && { result: resultOfExport(found) }),
+  result: resultOfExport(found),
 });
 
 /** Returns a started task as the result of the call. */
-export const taskResult = (started: AgentExport, limits: TaskLimits): CallToolResult => ({
+export const taskResult = (started: StartedExport, limits: TaskLimits): CallToolResult => ({
   resultType: "task",
   content: [],
   ...taskOf(started, limits),
 });
 
 interface TaskServices {
-  readonly tasks: ExportTasks;
+  readonly tasks: StartedExports;
   readonly exports: TaskLimits;
   readonly accountId: string;
 }
 
 /** Answers `tasks/get` and `tasks/cancel` of an account. */
 export function serveTasks(server: Server, { tasks, exports, accountId }: TaskServices): void {
-  const find = (taskId: string, context: ServerContext): AgentExport => {
+  const find = (taskId: string, context: ServerContext): StartedExport => {
     if (extensionOf(context, tasksExtension) === undefined)
       throw new MissingRequiredClientCapabilityError({
         requiredCapabilities: { extensions: { [tasksExtension]: {} } },

@@ -6,7 +6,7 @@
  * and the version has to be opened again.
  *
  * The index of today opens with the version, the others when a request needs them; each is hashed before. Row files can be hashed after they open, because they are
- * large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a listing, wait for the hash.
+ * large, and prove what they answer by checksums.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -78,7 +78,6 @@ function removeFolders(): void {
 
 export class ServingFiles {
   private rows: RowStore | undefined;
-  private rowsHash: Promise<void> | undefined;
   private isOpen = false;
   private isClosed = false;
   private today: Segment | undefined;
@@ -121,7 +120,7 @@ export class ServingFiles {
   /** Opens what is not open yet, so that no request waits for it. Faults show when a request needs it. */
   async openRest(): Promise<void> {
     for (const index of this.indexes) if (!this.isClosed) await this.segmentOf(index).catch(() => undefined);
-    await this.rowsChecked;
+    await this.noteDamage(this.rowFiles, "faultOf");
   }
 
   /** Whether the search index of the published day, and the row store, are read from the files of the lake. */
@@ -160,10 +159,8 @@ export class ServingFiles {
     }
   }
 
-  /** Reads from the row store. With `isLookUp`, damage could hide a row. */
-  async readRows<T>(read: (store: RowStore) => T | Promise<T>, isLookUp = false): Promise<T> {
-    if (isLookUp) await this.rowsChecked;
-    if (isLookUp && this.damaged.has(rowStorePart)) throw damagedData();
+  /** Reads from the row store. */
+  async readRows<T>(read: (store: RowStore) => T | Promise<T>): Promise<T> {
     try {
       if (this.rows === undefined) throw new TypeError("Invalid use of a version that is not open.");
       return await read(this.rows);
@@ -190,12 +187,6 @@ export class ServingFiles {
     folders.delete(this.options.rebuiltFolder);
     if (folders.size === 0) process.off("exit", removeFolders);
     rmSync(this.options.rebuiltFolder, { recursive: true, force: true });
-  }
-
-  /** Resolves when the row files have been hashed, even if one is damaged. */
-  private get rowsChecked(): Promise<void> {
-    this.rowsHash ??= this.noteDamage(this.rowFiles, "faultOf");
-    return this.rowsHash;
   }
 
   /** Returns an index; opens it on first use. */
@@ -272,7 +263,8 @@ export class ServingFiles {
   /** Returns the error of a request: the refusal of one that met a damaged file, whose version is then damaged. */
   private async noted(thrown: unknown, files: readonly NeededFile[]): Promise<unknown> {
     if (classifyFault(thrown) !== "damaged") return thrown;
-    await this.noteDamage(files, "recheck");
+    // Hashing takes seconds, and what is known to be damaged will be opened again.
+    if (files.some(({ part }) => !this.damaged.has(part))) await this.noteDamage(files, "recheck");
     return damagedData();
   }
 

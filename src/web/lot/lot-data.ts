@@ -172,7 +172,7 @@ interface Loaded {
 }
 
 /** Returns what is said of a lot. */
-function saidOf(choice: LotChoice, { aging, ranked, branded, marketSupply }: Loaded): DealerLot {
+export function saidOf(choice: LotChoice, { aging, ranked, branded, marketSupply }: Loaded): DealerLot {
   const { dealer, isOwn, condition, counts } = choice;
   const own = ranked.find(({ id }) => id === dealer.dealer_id);
   const rankBy = (name: "toMarket" | "days"): number | undefined =>

@@ -1,13 +1,17 @@
-/** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused. */
+/** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused; and the exports that agents have started. */
 import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
+import type { Identity } from "../../../src/accounts/accounts.ts";
 import { isNotFound } from "../../../src/base/files.ts";
+import { refuse } from "../../../src/contract/errors.ts";
 import { FairPool } from "../../../src/db/fair-pool.ts";
 import { Abandoned, Job } from "../../../src/db/job.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
+import { type StartedExport, StartedExports } from "../../../src/http/exports/started-exports.ts";
 import { eventually } from "../../support/command-line.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import { onScopeEnd } from "../../support/scope.ts";
@@ -142,8 +146,8 @@ test("files that an account uses leave half of the spool to another, whose expor
   onScopeEnd(t, () => spool.close());
   const open = (account: string, key: string) =>
     spool.open({ key, job: new Job(account), onUnfinished: () => {} }, async (path) => {
-      await writeFile(path, Buffer.alloc(240));
-      return { rows: 1, bytes: 240 };
+      await writeFile(path, Buffer.alloc(250));
+      return { rows: 1, bytes: 250 };
     });
   const used = [await open("greedy", "a"), await open("greedy", "b")];
   for (const key of ["c", "d"]) await assert.rejects(open("greedy", key), { code: "data_unavailable" });
@@ -185,4 +189,36 @@ test("a file is removed at its age; one in use when it is released", async (t) =
   used.release();
   await eventually("the used file is removed", async () => (await filesOf(folder)).length === 0);
   await short.close();
+});
+
+test("of an account, 50 started exports are remembered, and those that are being written", async () => {
+  const ends: (() => void)[] = [];
+  const exports = new StartedExports(
+    () => new Promise((_, reject) => ends.push(() => reject(refuse("overloaded", {})))),
+  );
+  const start = (accountId: string) => {
+    const identity = { key: { accountId } } as Identity;
+    const caller = { identity, requestId: "r", arrivedAtMs: 0 };
+    return exports.start(
+      { caller, queryString: "", log: pino({ level: "silent" }) },
+      "https://cars.example/v1/exports",
+    );
+  };
+  const isFound = ({ accountId, id }: StartedExport): boolean => exports.find(accountId, id) !== undefined;
+  const other = start("b");
+  const writing = start("a");
+  const ended = start("a");
+  const later = start("a");
+  for (const end of ends.slice(0, 1).concat(ends.slice(2))) end();
+  await nextTurn();
+  assert.deepEqual(
+    [writing, ended, other].map(({ state }) => state),
+    ["writing", "failed", "failed"],
+  );
+  assert.equal(ended.refusal?.code, "overloaded");
+  assert.notEqual(ended.changedAt, ended.startedAt);
+  for (let count = 3; count < 50; count += 1) start("a");
+  assert.deepEqual([writing, ended, later, other].map(isFound), [true, true, true, true]);
+  start("a");
+  assert.deepEqual([writing, ended, later, other].map(isFound), [true, false, true, true]);
 });

@@ -4,10 +4,12 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { applyChange } from "../../../src/accounts/administration/changes.ts";
+import { listSearches, type SavedSearch } from "../../../src/accounts/administration/saved-searches.ts";
 import { randomFeeds } from "../../oracle/random-lake/feeds.ts";
-import { type Customer, createCustomer } from "../../support/accounts.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startService } from "../../support/http/service.ts";
+import { type Client, startService } from "../../support/http/service.ts";
 import { writeFeeds } from "../../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../../support/scope.ts";
@@ -22,6 +24,10 @@ async function listenOn(scope: Scope, server: Server): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
+
+/** Returns the only search of a customer. */
+const searchOf = (client: Client, { accountId }: Customer): Promise<SavedSearch> =>
+  inAccountsFile(client.accounts, async (database) => (await listSearches(database, accountId))[0] ?? assert.fail());
 
 test("silent receivers of an account hold up neither its other receivers nor those of another account", async (t) => {
   const folder = await temporaryFolder(t);
@@ -64,6 +70,14 @@ test("silent receivers of an account hold up neither its other receivers nor tho
   for (let n = 0; n < silentMax; n += 1) await save(client.customer, `${silentUrl}/${n}`);
   await save(client.customer, `${url}/same`);
   await save(other, `${url}/other`);
+  // The key that would pay is revoked.
+  const keyless = await createCustomer(client.accounts);
+  await save(keyless, `${url}/keyless`);
+  await inAccountsFile(client.accounts, (database) =>
+    applyChange(database, "keys revoke", keyless, { actor: "test", atMs: Date.now() }),
+  );
+  const isRevoked = async () => (await client.get("/v1/searches", keyless.bearer)).status === 401;
+  await eventually("the service has seen that the key is revoked", isRevoked);
   await publish(1);
   await eventually("messages of both accounts", async () => received.size === 2);
   await eventually("all silent receivers are connected", async () => silent === silentMax);
@@ -75,6 +89,9 @@ test("silent receivers of an account hold up neither its other receivers nor tho
     ]),
     "they waited for none",
   );
+  const stopped = async () => (await searchOf(client, keyless)).stopped;
+  await eventually("messages whose key is revoked stop", async () => (await stopped()) !== null);
+  assert.match((await stopped()) ?? "", /^The key that pays cannot be used: /);
 });
 
 test("a page of changes that takes too long counts as no failure of the receiver", async (t) => {
@@ -100,4 +117,6 @@ test("a page of changes that takes too long counts as no failure of the receiver
   const { failed_attempts, last_outcome } = await messages();
   assert.match(String(last_outcome), /^Deadline exceeded/);
   assert.equal(failed_attempts, 0);
+  const { lastAtMs, nextAtMs } = await searchOf(client, client.customer);
+  assert.ok(nextAtMs - (lastAtMs ?? 0) >= 15_000, "asked again after a pause");
 });

@@ -1,6 +1,6 @@
 /** Webhooks of saved searches: the messages, applied in order, lead from one market to the next, in spite of failures in between. */
 import assert from "node:assert/strict";
-import { rm, stat } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
-import { fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
-import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
+import { afterFailure, fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
+import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {
   applyChanges,
@@ -236,7 +236,11 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const requests = charged.reduce((sum: number, row: { charged_micros: number }) => sum + row.charged_micros, 0) / 5000;
   assert.equal(requests, (await pagesOf(second, versions.slice(1))) + 1);
 
-  await assertFeed(second, saved.data);
+  const feed = await assertFeed(second, saved.data);
+  // A search that changes lead out of.
+  const cheap = await send(second, "POST", "/v1/searches", { name: "Cheap", query: "max_price=25000" });
+  await assertFeed(second, cheap.data);
+  await assertWeek(second, rotated.data.feed_url);
 
   // A version that is no longer kept: the receiver is asked to read the search again.
   receiver.responses.push(410);
@@ -248,6 +252,8 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const third = await start(t);
   await send(third, "POST", `/v1/searches/${saved.data.search_id}/resume`);
   await reached(third);
+  const again = await fetch(`${third.url}${rotated.data.feed_url}`, { headers: { "If-None-Match": feed } });
+  assert.equal(again.status, 200, "another version");
   const reset = receiver.delivered().at(-1);
   assert.deepEqual(
     [reset?.type, reset?.data.since, reset?.data.version],
@@ -273,9 +279,37 @@ async function pagesOf(client: Client, versions: readonly string[]): Promise<num
   return pages;
 }
 
-/** Checks the Atom feed against the changes of the API: the newest hundred, newest first, without an API key. */
-async function assertFeed(client: Client, { search_id, changes_url }: Saved): Promise<void> {
-  const { feed_url } = await search(client);
+/** Checks that a feed is of the published day and the seven days before: a version without files says that it is read. */
+async function assertWeek(client: Client, feedUrl: string): Promise<void> {
+  const asOf = (await currentManifest(lake))?.as_of ?? "";
+  for (const [daysBefore, isRead] of [
+    [8, false],
+    [7, true],
+  ] as const) {
+    const path = manifestPath(lake, `${plusDays(asOf, -daysBefore)}.1`);
+    await writeFile(path, "{}");
+    const answer = await fetch(`${client.url}${feedUrl}`);
+    assert.equal(answer.status !== 200, isRead, `${path}: ${answer.status} ${await answer.text()}`);
+    await rm(path);
+  }
+}
+
+/** What the title of an entry says of a change. */
+function titleOf({ kind, listing, before, after, matches }: Change): string {
+  const { year, make, model, trim, price } = { ...listing };
+  const named = [year, make, model, trim].filter((word) => word !== null && word !== undefined).join(" ");
+  const dollars = (value: unknown): string => `$${Number(value).toLocaleString("en-US")}`;
+  const is = after.price ?? price;
+  const prices = [...(kind === "price" ? [before.price] : []), is].filter((value) => typeof value === "number");
+  const parts = [named, prices.map(dollars).join(" to "), ...(matches ? [] : ["no longer in the search"])];
+  return `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${parts.filter((part) => part !== "").join(", ")}`;
+}
+
+/** Checks an Atom feed against the changes of the API: the newest hundred, newest first, without an API key. Returns its entity tag. */
+async function assertFeed(client: Client, { search_id, changes_url }: Saved): Promise<string> {
+  const { data: saved } = await send(client, "GET", "/v1/searches");
+  const { name, feed_url } =
+    (saved as unknown as readonly Saved[]).find((one) => one.search_id === search_id) ?? assert.fail("no search");
   const read = (path: string, headers: Record<string, string> = {}) => fetch(`${client.url}${path}`, { headers });
   const response = await read(feed_url);
   assert.deepEqual([response.status, response.headers.get("Content-Type")], [200, "application/atom+xml"]);
@@ -287,18 +321,26 @@ async function assertFeed(client: Client, { search_id, changes_url }: Saved): Pr
   parser.write(await response.text()).close();
   const kept = [...(await versionsIn(lake))].sort(compareVersions);
   const oldest = kept.find((version) => version >= plusDays(kept.at(-1)?.slice(0, 10) ?? "", -7));
-  const since = changes_url.replace(/fields=[^&]*&/, "").replace(/since=.*/, `since=${oldest}&limit=1000&fields=id`);
+  const fields = "id,year,make,model,trim,price";
+  const since = changes_url
+    .replace(/fields=[^&]*&/, "")
+    .replace(/since=.*/, `since=${oldest}&limit=1000&fields=${fields}`);
   const { data } = await client.getBody("listChanges", since);
-  const newest = (data as readonly ListingChange[]).toReversed().slice(0, 100);
+  const newest = data.toReversed().slice(0, 100);
+  const textsIn = (wanted: string): readonly string[] =>
+    tags.flatMap(({ name, text }) => (name === wanted ? text : []));
   assert.deepEqual(
-    tags.filter(({ name, text }) => name === "id" && text.startsWith("urn:carquet:")).map(({ text }) => text),
+    textsIn("id").filter((text) => text.startsWith("urn:carquet:")),
     newest.map(({ id, day, kind }) => `urn:carquet:${search_id}:${id}:${day}:${kind}`),
   );
-  assert.equal(tags.filter(({ name }) => name === "entry").length, 100);
+  assert.deepEqual(textsIn("title").toSorted(), [name, ...newest.map(titleOf)].toSorted());
+  assert.equal(textsIn("updated")[0], `${newest[0]?.day}T00:00:00Z`);
+  assert.equal(response.headers.get("Cache-Control"), "private, no-cache");
   const tag = response.headers.get("ETag") ?? "";
   assert.equal((await read(feed_url, { "If-None-Match": tag })).status, 304);
   const forged = `${feed_url.slice(0, -4)}AAAA`;
   for (const path of [forged, "/feeds/x", `/feeds/${search_id}.`]) assert.equal((await read(path)).status, 404, path);
+  return tag;
 }
 
 test("searches that cannot be delivered are refused, and say what is expected", async (t) => {
@@ -321,9 +363,13 @@ test("searches that cannot be delivered are refused, and say what is expected", 
           /without a user name and a password/,
         ] as const,
     ),
-    ...["https://10.1.2.3/", "https://[::1]/", "https://localhost/", "https://169.254.169.254/"].map(
-      (webhook_url) => [{ name: "a", webhook_url }, /expected a public address/] as const,
-    ),
+    ...[
+      "https://10.1.2.3/",
+      "https://[::1]/",
+      "https://localhost/",
+      "https://api.localhost./",
+      "https://169.254.169.254/",
+    ].map((webhook_url) => [{ name: "a", webhook_url }, /expected a public address/] as const),
     [{ name: "a", x: 1 }, /property x/],
   ];
   for (const [body, message] of cases) {
@@ -358,6 +404,19 @@ test("a message holds changes up to 19,400 bytes, or one that is larger", () => 
   assert.equal(fittingChanges([change(10_000), change(9_400), change(100)]), 2);
   assert.equal(fittingChanges([change(10_000), change(9_401), change(100)]), 1);
   assert.equal(fittingChanges([change(30_000), change(100)]), 1);
+});
+
+test("a message is repeated after growing pauses, and stops after the seventh failure, or for a reason", () => {
+  const search = { lastAtMs: 1_000, lastOutcome: "500", stopped: null } as Parameters<typeof afterFailure>[0];
+  const pausesS = Array.from({ length: 6 }, (_, attempts) => {
+    const { nextAtMs, stopped, attempts: next } = afterFailure({ ...search, attempts });
+    assert.deepEqual([stopped, next], [null, attempts + 1]);
+    return nextAtMs / 1000 - 1;
+  });
+  assert.deepEqual(pausesS, [5, 300, 1_800, 7_200, 18_000, 36_000]);
+  const exhausted = afterFailure({ ...search, attempts: 6 });
+  assert.equal(exhausted.stopped, "The message failed 7 times, the last time with: 500");
+  assert.equal(afterFailure({ ...search, attempts: 0 }, "gone").stopped, "gone");
 });
 
 test("a host name that leads to the service's own network is refused when a message is posted", async () => {
