@@ -43,13 +43,3 @@ export function createOnce<K, T>(promises: Promises<K, T>, key: K, create: () =>
   });
   return created;
 }
-
-/** Runs work of a key after all earlier work of that key. Settles as the work does. */
-export function runAfterEarlier<K, T>(last: Map<K, Promise<unknown>>, key: K, work: () => Promise<T>): Promise<T> {
-  const result = (last.get(key) ?? Promise.resolve()).then(work);
-  const ended: Promise<unknown> = result
-    .catch(() => undefined)
-    .finally(() => last.get(key) === ended && last.delete(key));
-  last.set(key, ended);
-  return result;
-}

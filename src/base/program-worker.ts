@@ -1,5 +1,6 @@
 /** The thread that starts processes for `programs.ts`. */
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { parentPort } from "node:worker_threads";
 import { type ProgramEnd, type ProgramEvent, type ProgramRequest, yieldResources } from "./programs.ts";
@@ -33,7 +34,8 @@ async function run(
   events.on("message", () => child.kill("SIGKILL"));
   child.on("message", (message) => send({ message }));
   if (child.pid !== undefined) yieldResources(child.pid);
-  const [code, errors] = await Promise.all([ended(child), textOf(child.stderr)]);
+  // After all of its messages. The code is null if a signal ended it.
+  const [[code], errors] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
   return { code, errors };
 }
 
@@ -43,10 +45,3 @@ async function textOf(stream: Readable | null): Promise<string> {
   for await (const chunk of stream?.setEncoding("utf8") ?? []) if (text.length < errorCharactersMax) text += chunk;
   return text;
 }
-
-/** Resolves with the exit code of a process, after all of its messages; null if a signal ended it. */
-const ended = (child: ChildProcess): Promise<number | null> =>
-  new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });

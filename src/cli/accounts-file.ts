@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Author } from "../accounts/administration/audit-log.ts";
-import { type AuditResult, openAndAudit } from "../accounts/ledger/audit.ts";
+import { type AuditResult, auditReplyMs, openAndAudit } from "../accounts/ledger/audit.ts";
 import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/storage/open-accounts.ts";
 import type { Json } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
@@ -22,13 +22,14 @@ const busyMs = 10_000;
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
 export async function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
   requireExisting(path);
-  return useAccounts(path, openAccounts(path, { busyMs }), work);
+  return orUnusable(path, useAndClose(openAccounts(path, { busyMs }), work));
 }
 
 /** Audits an existing accounts file. Throws a UserError if it does not exist. */
 export async function auditExisting(path: string): Promise<AuditResult> {
   requireExisting(path);
-  return openAndAudit(() => openAccountsToRead(path, { busyMs }));
+  const audited = openAndAudit(() => openAccountsToRead(path, { busyMs, replyMs: auditReplyMs }));
+  return orUnusable(path, audited);
 }
 
 function requireExisting(path: string): void {
@@ -37,25 +38,19 @@ function requireExisting(path: string): void {
 }
 
 export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
-  return useAccounts(path, createAccounts(path, { busyMs }), work);
+  return orUnusable(path, useAndClose(createAccounts(path, { busyMs }), work));
 }
 
 /** Faults of a file, its disk, another process or the server, rather than of this program. */
 const outerFaults: readonly EngineFault[] = ["disk full", "busy", "damaged", "io error", "unreachable"];
 
-async function useAccounts<T>(
-  path: string,
-  opening: Promise<SqlDatabase>,
-  work: (database: SqlDatabase) => Promise<T>,
-): Promise<T> {
-  try {
-    return await useAndClose(opening, work);
-  } catch (thrown) {
+/** Returns the result of work on accounts; throws such a fault as a UserError with their location. */
+export const orUnusable = <T>(location: string, work: Promise<T>): Promise<T> =>
+  work.catch((thrown: unknown) => {
     if (thrown instanceof UserError || !outerFaults.includes(classifyFault(thrown))) throw thrown;
-    const location = withoutPassword(path);
-    throw new UserError(`${location}: The accounts cannot be used: ${messageOf(thrown)}.`, { cause: thrown });
-  }
-}
+    const reason = `The accounts cannot be used: ${messageOf(thrown)}.`;
+    throw new UserError(`${withoutPassword(location)}: ${reason}`, { cause: thrown });
+  });
 
 /** Returns the author of changes by this command, for the audit log: the user of the operating system. */
 export const commandAuthor = (): Author => ({ actor: `command line (${userName()})`, atMs: Date.now() });

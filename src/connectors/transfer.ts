@@ -152,20 +152,22 @@ const isExplained = (thrown: unknown): boolean =>
 
 /**
  * Repeats an attempt after each TransferFault, with growing waits. Throws its message as a UserError after some attempts in a row without
- * progress, which is a growing number.
+ * progress beyond the most before: what begins again and again has an end.
  */
 export async function repeat<T>(
   attempt: () => Promise<T>,
   { retryMs = 250, attemptsMax = 5 }: Omit<TransferOptions, "stallMs">,
   progress = async (): Promise<number> => 0,
 ): Promise<T> {
+  let most = await progress();
   for (let failures = 0; ; ) {
-    const before = await progress();
     try {
       return await attempt();
     } catch (thrown) {
       if (!(thrown instanceof TransferFault)) throw thrown;
-      failures = (await progress()) >= before + progressBytesMin ? 1 : failures + 1;
+      const reached = await progress();
+      failures = reached >= most + progressBytesMin ? 1 : failures + 1;
+      most = Math.max(most, reached);
       if (failures === attemptsMax) throw new UserError(thrown.message);
       await sleep(retryMs * 2 ** (failures - 1) * (0.5 + Math.random()));
     }

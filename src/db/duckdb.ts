@@ -69,6 +69,16 @@ export class DuckDatabase {
     return database;
   }
 
+  /** Calls `work` with a session of a new database, which is then closed. */
+  static async use<T>(options: DatabaseOptions, work: (session: Session) => Promise<T>): Promise<T> {
+    const database = await DuckDatabase.open(options);
+    try {
+      return await database.using(work);
+    } finally {
+      database.close();
+    }
+  }
+
   /** Opens a session. The caller closes it. */
   async connect(): Promise<Session> {
     return new Session(await this.instance.connect());

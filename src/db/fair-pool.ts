@@ -7,6 +7,7 @@
  */
 import { AsyncResource } from "node:async_hooks";
 import { everyAccount, FairShares } from "../base/fair-shares.ts";
+import { refuse } from "../contract/errors.ts";
 import type { Job } from "./job.ts";
 
 export interface FairPoolOptions<Slot> {
@@ -172,3 +173,10 @@ export class FairPool<Slot> {
     if (waiting !== undefined && this.waiting.delete(waiting)) waiting.drop(reason);
   }
 }
+
+/** Returns a pool of numbered slots, which refuses with `overloaded`. */
+export const slotPool = (slots: number, waitingMax: number): FairPool<number> =>
+  new FairPool(
+    Array.from({ length: slots }, (_, number) => number),
+    { waitingMax, refusal: () => refuse("overloaded", {}) },
+  );

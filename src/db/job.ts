@@ -5,6 +5,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { everyAccount, SessionTime } from "../base/fair-shares.ts";
+import { orAborted } from "../base/time-limit.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
 export class Abandoned extends Error {
@@ -68,14 +69,15 @@ export class Job {
 
   /** Settles as `work` does, or rejects as soon as the job is aborted. */
   race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
-      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-    });
+    return orAborted(this.signal, work);
   }
+}
+
+/** Returns the job of an account that ends with a signal. */
+export function jobUntil(signal: AbortSignal, accountId: string): Job {
+  const job = new Job(accountId);
+  signal.addEventListener("abort", () => job.abort(signal.reason), { once: true });
+  return job;
 }
 
 /** Returns a job without a client, for work that a version computes once for all requests. */

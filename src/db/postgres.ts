@@ -17,13 +17,14 @@ export interface PostgresOptions {
    * limit.
    */
   readonly idleMs?: number;
-  /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
+  /** How long to wait for a reply before the connection counts as lost. Default: a minute. */
   readonly replyMs?: number;
   /** Set in a service, whose commits need not wait for the disk. */
   readonly flush?: FlushOptions | undefined;
 }
 
 const defaultIdleMs = 60_000;
+const defaultReplyMs = 60_000;
 const connectMs = 2_000;
 const connectionsMax = 10;
 /** How often work is run whose error is transient. */
@@ -74,7 +75,7 @@ class PostgresDatabase extends SqlDatabase {
   constructor(
     url: string,
     synchronousCommit: "on" | "off",
-    { busyMs, idleMs = defaultIdleMs, replyMs = 0 }: PostgresOptions,
+    { busyMs, idleMs = defaultIdleMs, replyMs = defaultReplyMs }: PostgresOptions,
   ) {
     super();
     const settings = Object.entries({ ...keepAlive, synchronous_commit: synchronousCommit });
@@ -197,7 +198,10 @@ function parameterOf(value: Value): Value {
 const endOfConnection = /^(57P|08|25P03)/;
 
 /** Returns the message of an error. That of several addresses without a server is empty. */
-const textOf = (thrown: unknown): string => messageOf(thrown instanceof AggregateError ? thrown.errors[0] : thrown);
+function textOf(thrown: unknown): string {
+  const text = messageOf(thrown instanceof AggregateError ? thrown.errors[0] : thrown);
+  return text === "Query read timeout" ? "the server does not reply" : text;
+}
 
 /** An error of the server, with its SQLSTATE, or of the connection. */
 export class PostgresFault extends Error {

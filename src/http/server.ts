@@ -3,11 +3,11 @@
  * switches to new ones as they appear. It never writes to the lake.
  */
 import type { Server as PlainServer } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Sessions } from "../accounts/sign-in/sign-in.ts";
+import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
@@ -89,7 +89,8 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     async stop() {
       state.isStopping = true;
       await drain(listening, drainLimits(options, state));
-      await withTimeout(closeMs, close(), "The accounts file or the lake");
+      const error = new Error(`The accounts file or the lake could not be closed within ${closeMs / 1000} seconds.`);
+      await withTimeLimit({ ms: closeMs, error }, (signal) => orAborted(signal, close()));
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
@@ -190,18 +191,4 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(endUnrouted);
   app.on("error", (error: unknown) => logger.warn({ error: messageOf(error) }, "connection error"));
   return app;
-}
-
-/** Waits for work. Throws if it takes longer. */
-async function withTimeout(timeoutMs: number, work: Promise<unknown>, what: string): Promise<void> {
-  const timer = new AbortController();
-  const late = pause(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`${what} could not be closed within ${timeoutMs / 1000} seconds.`);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-    late.catch(() => undefined);
-  }
 }

@@ -187,13 +187,9 @@ const correctedBy = ({ day, files }: Delivery, corrected: CorrectedFiles, folder
 
 /** Reads a file as an ingest does, which would leave out one of several mapped files that cannot be read. Throws a UserError for such a file. */
 async function tryFile(delivery: Delivery, { limits, memoryLimit, ...options }: CorrectionOptions): Promise<void> {
-  const database = await DuckDatabase.open({ threads: 1, ...(memoryLimit !== undefined && { memoryLimit }) });
-  try {
-    const settings = { ...options, limits: { ...defaultFeedLimits, ...limits } };
-    await database.using((session) => tryDay(session, delivery, settings));
-  } finally {
-    database.close();
-  }
+  const settings = { ...options, limits: { ...defaultFeedLimits, ...limits } };
+  const engine = { threads: 1, ...(memoryLimit !== undefined && { memoryLimit }) };
+  await DuckDatabase.use(engine, (session) => tryDay(session, delivery, settings));
 }
 
 /** Returns the latest day up to another one from which the lake can be replayed. Throws a UserError if there is none. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { lockAccount } from "../../src/accounts/account.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
@@ -13,7 +13,7 @@ import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { accountTables } from "../../src/accounts/storage/account-tables.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
-import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
+import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { isPostgresUrl, withoutPassword } from "../../src/db/postgres.ts";
@@ -290,6 +290,50 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     });
     assert.equal(attempts, 2);
     assert.equal((await inAccountsFile(path, audit)).entries, 1);
+  });
+
+  test("a statement of a command ends after a minute without a reply", async (t) => {
+    const server = await PostgresServer.start(t);
+    const database = await createAccounts(await emptySchemaOn(server), { busyMs: 1000 });
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    server.suspend();
+    let outcome = "waits";
+    database
+      .transaction((transaction) => transaction.run(sql`UPDATE accounts SET tier = tier`))
+      .catch((thrown) => {
+        outcome = `${thrown}`;
+      });
+    const after = async (ms: number): Promise<string> => {
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      t.mock.timers.tick(ms);
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      return outcome;
+    };
+    assert.equal(await after(59_999), "waits");
+    assert.equal(await after(1), "PostgresFault: the server does not reply");
+    t.mock.timers.reset();
+    server.resume();
+    assert.equal((await database.one(sql`SELECT count(*) AS n FROM accounts`))?.n, 0);
+    await database.close();
+  });
+
+  test("a command whose connection is lost says so in one line", async (t) => {
+    const server = await PostgresServer.start(t);
+    const proxy = await PostgresProxy.start(t, server.folder);
+    const direct = await emptySchemaOn(server);
+    await (await createAccounts(direct, { busyMs: 1000 })).close();
+    const location = direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`);
+    const copied = join(await temporaryFolder(t), "copy.db");
+    for (const [text, ...words] of [
+      ["FROM entries", "ledger", "verify", "--accounts", location],
+      ["FROM entries", "ledger", "copy", location, copied],
+      ["created_at_ms", "accounts", "list", "--accounts", location],
+    ] as const) {
+      proxy.loseNext("before the commit", text);
+      const { code, err } = await carquet(words);
+      assert.equal(code, 1, err);
+      assert.match(err, /^carquet: postgres:\/\/\S+: The accounts cannot be used: Connection terminated[^\n]*\.\n$/);
+    }
   });
 
   test("a server that cannot be reached is reported without the password of its URL", async () => {

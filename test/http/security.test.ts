@@ -159,6 +159,21 @@ describe("API4, unrestricted resource consumption", () => {
     assert.match(response, /\r\nConnection: close\r\n/);
   });
 
+  test("a request whose body is malformed gets a response, and its connection ends", async () => {
+    const head = `POST /v1/searches HTTP/1.1\r\nHost: x\r\nAuthorization: ${mine.bearer.Authorization}\r\n`;
+    for (const chunk of ["-1\r\n", "2\r\n{}}\r\n"]) {
+      const response = await exchangeRaw(client.url, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
+      assert.match(response, /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/);
+    }
+  });
+
+  test("a request with an unknown expectation passes all steps", async () => {
+    const head = "GET /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 200-ok\r\n\r\n";
+    const response = await exchangeRaw(client.url, head);
+    assert.match(response, /^HTTP\/1\.1 401 /);
+    assert.match(response, /\r\nX-Request-Id: .*"code":"missing_api_key"/s);
+  });
+
   test("headers beyond the maximum are ignored", async () => {
     const many = Array.from({ length: headersMax + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
     const response = await exchangeRaw(

@@ -1,5 +1,7 @@
 /** How agents find the authorization server, and how clients are registered, over HTTP. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { sql } from "../../src/db/sql.ts";
 import { registrationBytesMax, registrationLimits } from "../../src/http/oauth/authorization-server.ts";
@@ -14,9 +16,10 @@ import {
   redirectUri,
   registerClient,
 } from "../support/http/oauth.ts";
+import { exchangeRaw } from "../support/http/raw-http.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 /** Client ID metadata documents by URL. */
 const documents = new Map<string, object>();
@@ -139,6 +142,19 @@ describe("registration", () => {
     assert.equal((await register(`{"redirect_uris":["${first}"`)).status, 400);
     const { status, redirect_uris } = await registerClient(url, { redirect_uris: [first, second] });
     assert.deepEqual([status, redirect_uris], [201, [first, second]]);
+  });
+
+  test("a registration that arrives in parts is answered, and one that does not arrive holds up nobody", async (t) => {
+    const body = JSON.stringify({ redirect_uris: [redirectUri], token_endpoint_auth_method: "none" });
+    const head = `POST /oauth/register HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const partly = connect(Number(new URL(url).port), "127.0.0.1");
+    onScopeEnd(t, async () => void partly.destroy());
+    partly.write(`${head}{`);
+    await once(partly, "ready");
+    assert.match(await exchangeRaw(url, head, body.slice(0, 1), body.slice(1, 9), body.slice(9)), /^HTTP\/1\.1 201 /);
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    partly.write(body.slice(1));
+    assert.match(String(await once(partly, "data")), /^HTTP\/1\.1 201 /);
   });
 
   test("registrations are limited in size and per address", async (t) => {

@@ -131,6 +131,23 @@ test("bodies without an end, without progress or beyond all bounds fail", async 
   await assert.rejects(follow, /builds.*: stalled: expected more data within 0\.1 seconds\./);
 });
 
+test("a file that begins again and again ends the transfer, however much of it comes each time", async (scope) => {
+  const { answers, url } = await startStaticServer(scope, newer);
+  const [path = ""] = (await manifestOf(newer)).tables.builds.map((file) => file.path);
+  const whole = readFileSync(join(newer, path));
+  let requests = 0;
+  answers.set(path, (_, response) => {
+    requests += 1;
+    response.writeHead(200, { "Content-Length": whole.length });
+    // At last it comes whole, so that a transfer without end would succeed.
+    if (requests > 40) return void response.end(whole);
+    response.write(whole.subarray(0, requests % 2 === 0 ? 10 : 3000), () => setTimeout(() => response.destroy(), 5));
+  });
+  const follow = createTestFollower(url, await newLake(scope), { stallMs: 5000, retryMs: 1 }).follow();
+  await assert.rejects(follow, /builds/);
+  assert.equal(requests, 5);
+});
+
 test("content that is not a manifest is refused: nested arrays, other types, another format", async (scope) => {
   const source = await copyOf(scope, newer);
   const lake = await newLake(scope);

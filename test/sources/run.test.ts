@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +12,8 @@ import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { fetchingIn } from "../support/feed-servers/fetching.ts";
 import { startSftpServer } from "../support/feed-servers/sftp-server.ts";
 import { csvOf, dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
+import { childrenOf } from "../support/postgres.ts";
+import { onScopeEnd } from "../support/scope.ts";
 
 test("carquet run fetches a feed and ingests its day, which is served, and stops on SIGTERM", async (t) => {
   const { folder, queue, writeSources } = await fetchingIn(t);
@@ -72,6 +75,30 @@ test("carquet run serves on if its queue cannot be read, and reports the failure
   const { code, err } = await node.ended;
   assert.equal(code, 0, err);
   assert.match(err, /a file where a folder is expected|EEXIST/);
+});
+
+test("carquet run kills a fetch that does not end with it, and says so", async (t) => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onScopeEnd(t, async () => void silent.close());
+  await once(silent, "listening");
+  const connected = once(silent, "connection");
+  const { folder, queue, writeSources } = await fetchingIn(t);
+  const { port } = silent.address() as AddressInfo;
+  const ftp = { host: "127.0.0.1", port, tls: "none", username: "carquet", passwordVariable: "TEST_SECRET" };
+  const sources = writeSources({ north: { ftp, files: "*.csv" } }, { schedule: "0 0 1 1 *" });
+  const words = ["--lake", join(folder, "lake"), "--sources", sources, "--queue", queue, "--drain-delay", "0"];
+  const node = await startServing(t, ["run", "--port", "0", "--threads", "1", ...words], {
+    env: { TEST_SECRET: "secret" },
+  });
+  const [socket] = await connected;
+  onScopeEnd(t, async () => void socket.destroy());
+  const [fetching = 0] = childrenOf(node.pid);
+  process.kill(fetching, "SIGSTOP");
+  node.terminate();
+  const { code, err } = await node.ended;
+  assert.equal(code, 0, err);
+  assert.match(err, /"command":"fetch".*"error":"did not end within 5 seconds of SIGTERM; killed"/);
+  await eventually("it is gone", async () => !existsSync(`/proc/${fetching}`));
 });
 
 test("fetches that are killed at any moment lose nothing, and queue only whole files", {

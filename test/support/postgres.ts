@@ -104,7 +104,7 @@ export class PostgresServer {
 }
 
 /** Returns the ids of the running processes that a process has started. */
-function childrenOf(pid: number | undefined): readonly number[] {
+export function childrenOf(pid: number | undefined): readonly number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 }
 

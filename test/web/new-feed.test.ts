@@ -7,6 +7,7 @@ import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
 import { mappingsOfSources } from "../../src/sources/save-mapping.ts";
 import { readSources } from "../../src/sources/sources-file.ts";
+import { addDraft, mapDraft } from "../../src/web/operate/feed-drafts.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -121,6 +122,35 @@ test("a file that is too large, empty, unknown or without VINs is refused by nam
   }
   const other = await cookieOf((await createCustomer(accounts)).accountId);
   assert.deepEqual([(await get(path, other)).status, (await upload("a.csv", content, other)).status], [404, 400]);
+});
+
+test("an operator's files hold up and replace none of another, and each is mapped in time or for nobody", async (t) => {
+  const lines = Array.from({ length: 20_000 }, (_, row) => `${vinOf(row)},Ford,Escape,${row},${row},N`);
+  const file = new File([["VIN,Make,Model,Price,Odometer,Dept", ...lines, ""].join("\n")], "north.csv");
+  const request = { set: [], records: undefined, isAccepting: false, currency: "USD" };
+  const map = (id: string, accountId: string, { signal } = new AbortController()) =>
+    mapDraft(id, { accountId, request, day: "2026-11-20", signal });
+  const one = await addDraft("one", file);
+  const others: string[] = [];
+  for (let count = 0; count < 9; count += 1) others.push(await addDraft("other", file));
+  const ended: string[] = [];
+  const kept = others.slice(-4).map(async (id) => {
+    const { trial } = await map(id, "other");
+    ended.push(`other ${trial.rows}`);
+  });
+  await Promise.all([...kept, map(one, "one").then(({ trial }) => ended.push(`one ${trial.rows}`))]);
+  assert.deepEqual([ended.length, ended.indexOf("one 20000") < 2], [5, true], ended.join());
+  await assert.rejects(map(one, "other"), /^UserError: The file is not kept any more/);
+  await assert.rejects(map(others[0] ?? "", "other"), /^UserError: The file is not kept any more/);
+
+  const leaving = new AbortController();
+  const left = map(one, "one", leaving);
+  leaving.abort(new Error("The client has disconnected."));
+  await assert.rejects(left, /The client has disconnected/);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const late = map(one, "one");
+  t.mock.timers.tick(50_000);
+  await assert.rejects(late, /^UserError: not mapped within 50 seconds: expected a smaller file\.$/);
 });
 
 test("the page works in a browser, and is accessible", { skip: skipWithoutBrowser }, async () => {

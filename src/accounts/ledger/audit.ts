@@ -55,6 +55,9 @@ const checksIn = (dialect: SqlDialect): Readonly<Record<string, Sql>> => ({
            OR first_entry IS DISTINCT FROM first_charge OR last_entry IS DISTINCT FROM last_charge`,
 });
 
+/** How long a server may take for a statement over all entries, before its connection counts as lost. */
+export const auditReplyMs = 3_600_000;
+
 export interface AuditResult {
   /** One line per violation; empty if the file is sound. */
   readonly faults: readonly string[];

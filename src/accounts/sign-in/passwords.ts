@@ -3,8 +3,7 @@
  * thread pool and takes 128 MiB and about half a second, so at most two hashes are computed at once and few wait.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { refuse } from "../../contract/errors.ts";
-import { FairPool } from "../../db/fair-pool.ts";
+import { slotPool } from "../../db/fair-pool.ts";
 import { Job } from "../../db/job.ts";
 
 /** Hashes that are computed at once, each in 128 MiB, and those that wait. */
@@ -67,8 +66,7 @@ function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt
   };
 }
 
-const slots = Array.from({ length: runningMax }, (_, number) => number);
-const pool = new FairPool(slots, { waitingMax, refusal: () => refuse("overloaded", {}) });
+const pool = slotPool(runningMax, waitingMax);
 
 /** Computes a hash in the turn of its source, a client's network or an account: hashes are divided between them as writers of exports are. */
 function derive(password: string, salt: Buffer, { ln, r, p }: ScryptCost, source: string): Promise<Buffer> {

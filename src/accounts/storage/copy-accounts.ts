@@ -9,13 +9,13 @@ import { connectPostgres, isPostgresUrl, withoutPassword } from "../../db/postgr
 import { openSharedSqlite } from "../../db/shared-sqlite.ts";
 import { all, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
-import { type AuditResult, audit } from "../ledger/audit.ts";
+import { type AuditResult, audit, auditReplyMs } from "../ledger/audit.ts";
 import { type AccountTable, accountTables, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
 import { writeAtomically } from "./backup.ts";
 import { createSchema, openAccountsToRead, schemaOf } from "./open-accounts.ts";
 
 /** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
-const options = { busyMs: 10_000, idleMs: 0 } as const;
+const options = { busyMs: 10_000, idleMs: 0, replyMs: auditReplyMs } as const;
 /** Rows of a statement: SQLite binds at most 32,766 values, PostgreSQL twice as many. */
 const pageRows = 500;
 

@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { openAccountsToRead } from "../../accounts/storage/open-accounts.ts";
-import { runAfterEarlier } from "../../base/concurrency.ts";
 import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import { slotPool } from "../../db/fair-pool.ts";
+import { Job } from "../../db/job.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { useAndClose } from "../../db/sql-database.ts";
 import { fileFault } from "../../lake/listed-file.ts";
@@ -64,11 +65,7 @@ async function stateChecks(values: CheckValues): Promise<readonly Check[]> {
   const file = await readSources(path).catch((thrown: unknown) => messageOf(thrown));
   if (typeof file === "string") return [...checks, ["sources", () => Promise.reject(new UserError(file))]];
   const found: Check = ["sources", () => `${path}: ${file.sources.length} sources`];
-  return [
-    ...checks,
-    found,
-    ...(offline ? [] : file.sources.map((source, index) => sourceCheck(source, stallMs, index % sourcesMax))),
-  ];
+  return [...checks, found, ...(offline ? [] : file.sources.map((source) => sourceCheck(source, stallMs)))];
 }
 
 async function checkVersion(lake: string): Promise<string> {
@@ -93,15 +90,13 @@ async function checkAccounts(accounts: string): Promise<string> {
 /** How long a source may take to list its files. */
 const sourceMs = 30_000;
 
-/** Sources that are asked at once, each in a lane. */
-const sourcesMax = 8;
-const lanes = new Map<number, Promise<unknown>>();
+/** Sources that are asked at once. */
+const askers = slotPool(8, Number.POSITIVE_INFINITY);
 
-/** Asks a source after those before it in its lane. */
-function sourceCheck(source: FeedSource, stallMs: number, lane: number): Check {
+function sourceCheck(source: FeedSource, stallMs: number): Check {
   const error = new UserError(`no answer within ${sourceMs / 1000} seconds`);
   const ask = (signal: AbortSignal): Promise<string> => orAborted(signal, listed(source, stallMs, signal));
-  const found = runAfterEarlier(lanes, lane, () => withTimeLimit({ ms: sourceMs, error }, ask));
+  const found = askers.use(new Job(source.name), () => withTimeLimit({ ms: sourceMs, error }, ask));
   const reported = found.catch((thrown: unknown) => Promise.reject(new UserError(publicMessageOf(source, thrown))));
   reported.catch(() => undefined);
   return [`source ${source.name}`, () => reported];

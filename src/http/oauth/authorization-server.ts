@@ -2,7 +2,6 @@
  * The authorization server of the agent server, by which agents sign in. Serves its metadata and endpoints, provides the content of consent pages,
  * records consent as a grant, and identifies access tokens. A grant is a key of the account that consents.
  */
-import { once } from "node:events";
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
 import { OIDCProviderError, TemporarilyUnavailable } from "oidc-provider/lib/helpers/errors.js";
@@ -246,19 +245,20 @@ function undefinedIfInvalid(thrown: unknown): undefined {
 
 /** Returns a name that an object of a JSON body has twice, of which the provider would use the last. The body stays to be read. */
 async function repeatedNameIn({ req, request: { length = 0 } }: RequestContext): Promise<string | undefined> {
-  for (let isWaiting = length > 0; isWaiting; ) {
-    const body: Buffer | null = req.read(length);
-    if (body !== null) {
-      req.unshift(body);
-      const text = body.toString();
-      return parsedJson(text) === undefined ? undefined : repeatedName(text);
+  let body = Buffer.of();
+  try {
+    // Up to the last byte, and not to the end, after which nothing can be put back.
+    const chunks = length === 0 ? [] : req.iterator({ destroyOnReturn: false });
+    for await (const chunk of chunks) {
+      body = Buffer.concat([body, chunk]);
+      if (body.length >= length) break;
     }
-    await once(req, "readable").catch((cause: unknown) => {
-      throw new Abandoned("The body of the request did not arrive.", { cause });
-    });
-    isWaiting = !req.readableEnded;
+  } catch (cause) {
+    throw new Abandoned("The body of the request did not arrive.", { cause });
   }
-  return undefined;
+  req.unshift(body);
+  const text = body.toString();
+  return parsedJson(text) === undefined ? undefined : repeatedName(text);
 }
 
 interface FoundRequest {

@@ -33,9 +33,11 @@ export function respondToClientErrors(
     closing.add(connection);
     const text = error.code === "HPE_HEADER_OVERFLOW" ? refusalText(overflowOf(error)) : emptyText(error);
     const before = responseOf(connection);
-    if (before === undefined || before.closed) return endWith(connection, text);
+    // The body of the request in progress is malformed or late: this is its response, unless that has begun.
+    const isOfBody = before?.socket === connection && !before.headersSent && !before.req.complete;
+    if (before === undefined || before.closed || isOfBody) return endWith(connection, text);
     before.once("close", () => endWith(connection, text));
-    // The body of the request in progress is malformed or late: its response may wait for the rest.
+    // Its response may wait for the rest of the body.
     if (!before.req.complete) before.req.destroy();
   });
 }

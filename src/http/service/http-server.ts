@@ -89,6 +89,8 @@ export function createHttpServer(
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (_request, response) => responses.set(response.req.socket, response));
   server.on("request", createListener(server, app, { connections, responseTimeoutMs }));
+  // Node.js would answer other expectations than 100-continue itself, without any step of the pipeline: they are ignored.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   respondToClientErrors(server, (connection) => responses.get(connection));
   return server;
 }

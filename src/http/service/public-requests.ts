@@ -9,9 +9,8 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { hostOf, isPublicAddress } from "../../base/addresses.ts";
 import { orAborted, withTimeLimit } from "../../base/time-limit.ts";
-import { refuse } from "../../contract/errors.ts";
-import { FairPool } from "../../db/fair-pool.ts";
-import { Job } from "../../db/job.ts";
+import { slotPool } from "../../db/fair-pool.ts";
+import { jobUntil } from "../../db/job.ts";
 
 /** The size of a document. */
 export const documentBytesMax = 5_120;
@@ -37,10 +36,7 @@ const informationalMax = 16;
  */
 const lookUpsMax = 8;
 const waitingLookUpsMax = 512;
-const lookUps = new FairPool(
-  Array.from({ length: lookUpsMax }, (_, number) => number),
-  { waitingMax: waitingLookUpsMax, refusal: () => refuse("overloaded", {}) },
-);
+const lookUps = slotPool(lookUpsMax, waitingLookUpsMax);
 
 /** How long a request may take by default. */
 const requestMs = 10_000;
@@ -66,8 +62,7 @@ export function requestPublic<T>(
 ): Promise<T> {
   const send = async (limited: AbortSignal): Promise<T> => {
     const host = hostOf(url);
-    const job = new Job(account);
-    limited.addEventListener("abort", () => job.abort(limited.reason), { once: true });
+    const job = jobUntil(limited, account);
     const addresses = isIP(host) === 0 ? await lookUps.use(job, () => resolve(host)) : [host];
     // Without the address: accounts see the message, and not what names of the service's own network lead to.
     if (addresses.length === 0 || !addresses.every(isAllowed))

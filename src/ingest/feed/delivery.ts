@@ -215,21 +215,16 @@ export async function deliveriesByColumn(
   mapping: Mapping,
   settings: ReadSettings,
 ): Promise<readonly Delivery[]> {
-  const database = await DuckDatabase.open({ threads: 1 });
   const filesOfDay = new Map<string, FeedFile[]>();
-  try {
-    await database.using((session) =>
-      withScratch(settings, async (scratch) => {
-        for (const file of files)
-          for (const [index, day] of (await daysIn(session, file, { ...settings, mapping, scratch })).entries()) {
-            const ofDay = { ...file, mapping: { ...mapping, onDay: day }, hidesBadRows: index > 0 };
-            filesOfDay.set(day, [...(filesOfDay.get(day) ?? []), ofDay]);
-          }
-      }),
-    );
-  } finally {
-    database.close();
-  }
+  await DuckDatabase.use({ threads: 1 }, (session) =>
+    withScratch(settings, async (scratch) => {
+      for (const file of files)
+        for (const [index, day] of (await daysIn(session, file, { ...settings, mapping, scratch })).entries()) {
+          const ofDay = { ...file, mapping: { ...mapping, onDay: day }, hidesBadRows: index > 0 };
+          filesOfDay.set(day, [...(filesOfDay.get(day) ?? []), ofDay]);
+        }
+    }),
+  );
   if (filesOfDay.size === 0) throw new UserError(`${printable(mapping.name)}: no rows: expected days in the files.`);
   return [...filesOfDay]
     .sort(([one], [other]) => (one < other ? -1 : 1))

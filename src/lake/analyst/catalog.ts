@@ -101,18 +101,13 @@ async function changeCopy(
 ): Promise<void> {
   for (const left of [path, `${path}.wal`]) await rm(left, { force: true });
   if (original !== undefined) await writeFile(path, original);
-  const database = await DuckDatabase.open({ threads: 1 });
-  try {
-    await database.using(async (session) => {
-      await session.run(sql`ATTACH ${fileLiteral(path)} AS catalog`);
-      await session.run(sql`USE catalog`);
-      await work(session);
-      await session.run(sql`USE memory`);
-      await session.run(sql`DETACH catalog`);
-    });
-  } finally {
-    database.close();
-  }
+  await DuckDatabase.use({ threads: 1 }, async (session) => {
+    await session.run(sql`ATTACH ${fileLiteral(path)} AS catalog`);
+    await session.run(sql`USE catalog`);
+    await work(session);
+    await session.run(sql`USE memory`);
+    await session.run(sql`DETACH catalog`);
+  });
 }
 
 const isFileFault = (thrown: unknown): boolean => ["damaged", "missing", "io error"].includes(classifyFault(thrown));

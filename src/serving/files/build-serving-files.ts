@@ -130,17 +130,12 @@ export async function rebuildServingFiles(
   options: DatabaseOptions,
   signal = new AbortController().signal,
 ): Promise<void> {
-  const database = await DuckDatabase.open(options);
-  try {
-    await database.using((opened) =>
-      interruptible(opened, signal, async (session) => {
-        for (const needed of files) {
-          signal.throwIfAborted();
-          await buildAt({ lake, session }, manifest, needed, rebuiltPath(into, needed));
-        }
-      }),
-    );
-  } finally {
-    database.close();
-  }
+  await DuckDatabase.use(options, (opened) =>
+    interruptible(opened, signal, async (session) => {
+      for (const needed of files) {
+        signal.throwIfAborted();
+        await buildAt({ lake, session }, manifest, needed, rebuiltPath(into, needed));
+      }
+    }),
+  );
 }

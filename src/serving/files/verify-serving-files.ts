@@ -58,17 +58,12 @@ async function indexFault(
   tables: TableFiles,
   { folder, ...options }: DatabaseOptions & { readonly folder: string },
 ): Promise<string | undefined> {
-  const database = await DuckDatabase.open(options);
-  try {
-    return await database.using(async (session) => {
-      await session.run(sql`ATTACH ${fileLiteral(path)} AS stored (READ_ONLY)`);
-      return withDimensionTables(session, { tables, folder }, () =>
-        attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
-      );
-    });
-  } finally {
-    database.close();
-  }
+  return DuckDatabase.use(options, async (session) => {
+    await session.run(sql`ATTACH ${fileLiteral(path)} AS stored (READ_ONLY)`);
+    return withDimensionTables(session, { tables, folder }, () =>
+      attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
+    );
+  });
 }
 
 async function differingTable(session: Session): Promise<string | undefined> {
@@ -100,21 +95,15 @@ const lookUpEvery = 100;
 
 /** Returns the number of rows that differ from the source. Throws if the row file does not open. */
 async function differingRows(source: RowSource, path: string, options: DatabaseOptions): Promise<number> {
-  const database = await DuckDatabase.open(options);
+  const file = new RowFile(path, source.file.rows);
   try {
-    const file = new RowFile(path, source.file.rows);
-    try {
-      return await database.using(async (session) => {
-        let differing = 0;
-        for await (const batch of batchesOf(session, source))
-          differing += batch.filter(differsFrom(file, batch)).length;
-        return differing;
-      });
-    } finally {
-      file.close();
-    }
+    return await DuckDatabase.use(options, async (session) => {
+      let differing = 0;
+      for await (const batch of batchesOf(session, source)) differing += batch.filter(differsFrom(file, batch)).length;
+      return differing;
+    });
   } finally {
-    database.close();
+    file.close();
   }
 }
 

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import { numberOrNull, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { clientSignal } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { describeIssue } from "../../ingest/delivery-report.ts";
 import { chosenFields } from "../../ingest/proposal/choices.ts";
@@ -58,16 +59,19 @@ export const uploadPage: PageHandler = async ({ visitor, query }) =>
 /** Maps an uploaded file, or one of before with other choices, or saves its mapping. */
 export const mapByForm =
   ({ sourceMappings, current, accounts: { administration } }: SiteServices) =>
-  async ({ visitor, fields, file }: VisitorForm) => {
+  async ({ context, visitor, fields, file }: VisitorForm) => {
     if (file?.size === 0) throw new UserError("No file: expected one with rows.");
     const currency =
       current.version === undefined ? defaultCurrency : await current.use(async ({ manifest }) => manifest.currency);
-    const id = file === undefined ? (fields.get("draft") ?? "") : await addDraft(file);
-    const mapped = await mapDraft(id, { ...requestOf(fields), currency }, dayOf(administration.nowMs));
+    const { accountId } = visitor.identity.key;
+    const id = file === undefined ? (fields.get("draft") ?? "") : await addDraft(accountId, file);
+    const request = { ...requestOf(fields), currency };
+    const day = dayOf(administration.nowMs);
+    const mapped = await mapDraft(id, { accountId, request, day, signal: clientSignal(context) });
     const source = fields.get("source");
     if (sourceMappings !== undefined && source !== null && fields.get("action") === "save") {
       const saved = await sourceMappings.save(source, mapped.content);
-      await administration.record(visitor.identity.key.accountId, "map", `${source} ${saved}`);
+      await administration.record(accountId, "map", `${source} ${saved}`);
       await removeDraft(id);
       return { location: `${path}?saved` };
     }

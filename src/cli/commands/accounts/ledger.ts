@@ -4,8 +4,8 @@ import type { AuditResult } from "../../../accounts/ledger/audit.ts";
 import { backUp, restore } from "../../../accounts/storage/backup.ts";
 import { copyAccounts } from "../../../accounts/storage/copy-accounts.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { withoutPassword } from "../../../db/postgres.ts";
-import { type AccountsFileValues, auditExisting } from "../../accounts-file.ts";
+import { isPostgresUrl, withoutPassword } from "../../../db/postgres.ts";
+import { type AccountsFileValues, auditExisting, orUnusable } from "../../accounts-file.ts";
 import { accountsParser, pathParser } from "../../option-parsers.ts";
 import { printResult } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
@@ -60,7 +60,7 @@ const copy = (): Command =>
       new Argument("<to>", "new accounts file, or URL of a database without accounts").argParser(accountsParser),
     )
     .action(async (from: string, to: string, { json }: ValuesOf<typeof copySettings>) =>
-      printAudit(to, await copyAccounts(from, to), json),
+      printAudit(to, await orUnusable(isPostgresUrl(from) ? from : to, copyAccounts(from, to)), json),
     );
 
 const verify = (): Command =>

@@ -54,16 +54,9 @@ export const mapCommand = (): Command =>
           throw new UsageError(`Invalid arguments: expected --${name} only with a file to map.`);
       if (output !== undefined && !force && existsSync(output))
         throw new UserError(`${printable(output)}: exists: expected another file, or --force.`);
-      const database = await DuckDatabase.open(settings);
-      try {
-        await database.using((session) =>
-          withScratch({ limits }, (scratch) =>
-            run({ session, scratch, limits, day: dayOf(Date.now()) }, path, settings),
-          ),
-        );
-      } finally {
-        database.close();
-      }
+      await DuckDatabase.use(settings, (session) =>
+        withScratch({ limits }, (scratch) => run({ session, scratch, limits, day: dayOf(Date.now()) }, path, settings)),
+      );
     });
 
 const limits = defaultFeedLimits;

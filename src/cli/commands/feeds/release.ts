@@ -116,13 +116,8 @@ export async function withPublishedRecords<T>(
 ): Promise<T> {
   const manifest = await requireManifest(lake, dataVersion);
   if (day !== undefined) requireDay(manifest, day);
-  const database = await DuckDatabase.open(options);
-  try {
-    return await database.using((session) => {
-      const version: ParquetVersion = { manifest, folder: lake, rowsFrom: (_files, query) => session.rows(query) };
-      return work({ ...version, feeds: new FeedRecords(version) });
-    });
-  } finally {
-    database.close();
-  }
+  return DuckDatabase.use(options, (session) => {
+    const version: ParquetVersion = { manifest, folder: lake, rowsFrom: (_files, query) => session.rows(query) };
+    return work({ ...version, feeds: new FeedRecords(version) });
+  });
 }

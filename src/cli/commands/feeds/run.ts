@@ -1,8 +1,8 @@
 /**
  * `carquet run`: the one process of a node: serves, fetches on a schedule, and ingests days that are complete.
  *
- * Fetches and ingests are child processes, one at a time, with a lower priority: they cannot block or end the service, and a kill at any
- * moment loses nothing, because the next one continues from the queue and the lake.
+ * Fetches and ingests are child processes, one at a time, with a lower priority: they cannot block or end the service. One that does not end is killed: a
+ * kill at any moment loses nothing, because the next one continues from the queue and the lake.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { Command } from "commander";
 import { Cron } from "croner";
 import { yieldResources } from "../../../base/programs.ts";
 import { programPath } from "../../../base/project-files.ts";
+import { orAborted, withTimeLimit } from "../../../base/time-limit.ts";
 import { messageOf } from "../../../base/user-error.ts";
 import { recordFailedFetch } from "../../../ingest/fetch-status.ts";
 import { countQueue } from "../../../ingest/queue.ts";
@@ -62,12 +63,19 @@ export const runCommand = (): Command =>
       await jobs.ended;
     });
 
+/** A fetch ends its transfers before. */
+const fetchMs = fetchTimes.fetchMs + minuteMs;
+const ingestDayMs = 60 * minuteMs;
+/** From SIGTERM on. */
+const stopMs = 5000;
+
 /** Runs fetches, each followed by an ingest if days wait. A request during one is answered by another run after it. */
 class FeedJobs {
   ended: Promise<void> = Promise.resolve();
   private isRequested = false;
   private isRunning = false;
   private isStopped = false;
+  private readonly killing = new AbortController();
   private child: ChildProcess | undefined;
 
   constructor(private readonly settings: RunValues) {}
@@ -81,6 +89,8 @@ class FeedJobs {
   stop(): void {
     this.isStopped = true;
     this.child?.kill("SIGTERM");
+    const error = new Error(`did not end within ${stopMs / 1000} seconds of SIGTERM; killed`);
+    setTimeout(() => this.killing.abort(error), stopMs).unref();
   }
 
   private async runRequested(): Promise<void> {
@@ -88,21 +98,22 @@ class FeedJobs {
     this.isRunning = true;
     while (this.isRequested && !this.isStopped) {
       this.isRequested = false;
-      await this.run("fetch", ["--sources", sources, "--queue", queue, "--stall-timeout", String(stallMs / 1000)]);
+      const words = ["--sources", sources, "--queue", queue, "--stall-timeout", String(stallMs / 1000)];
+      await this.run("fetch", words, fetchMs);
       // An ingest reports why a queue cannot be read.
       const { waiting } = await countQueue(queue).catch(() => ({ waiting: 1 }));
-      if (waiting > 0 && !this.isStopped)
-        await this.run("ingest", [
-          ...["--queue", queue, "--lake", lake, "--memory", ingestMemory],
-          ...["--versions", String(versionDays), "--grace", String(graceMs / 60_000)],
-          ...(months === undefined ? [] : ["--months", String(months)]),
-        ]);
+      const settings = [
+        ...["--queue", queue, "--lake", lake, "--memory", ingestMemory],
+        ...["--versions", String(versionDays), "--grace", String(graceMs / 60_000)],
+        ...(months === undefined ? [] : ["--months", String(months)]),
+      ];
+      if (waiting > 0 && !this.isStopped) await this.run("ingest", settings, waiting * ingestDayMs);
     }
     this.isRunning = false;
   }
 
-  /** Runs a command, which reports its failure itself. */
-  private async run(command: ScheduledCommand, args: readonly string[]): Promise<void> {
+  /** Runs a command, which reports its failure itself, and kills it if it does not end in time. */
+  private async run(command: ScheduledCommand, args: readonly string[], ms: number): Promise<void> {
     const { metricsFolder: folder } = this.settings;
     const metricsFile = folder === undefined ? undefined : join(folder, `carquet_${command}.prom`);
     const child = spawn(process.execPath, [programPath, command, ...args], {
@@ -110,19 +121,19 @@ class FeedJobs {
       env: { ...process.env, CARQUET_METRICS_FILE: metricsFile },
     });
     this.child = child;
-    // A fetch ends its transfers; one that does not, such as by a defect of a client, would hold up all days.
-    const timer =
-      command === "fetch" ? setTimeout(() => child.kill("SIGKILL"), fetchTimes.fetchMs + minuteMs) : undefined;
+    const error = new Error(`did not end within ${ms / minuteMs} minutes; killed`);
     try {
       if (child.pid !== undefined) yieldResources(child.pid);
-      const [, signal] = await once(child, "exit");
+      const [, signal] = await withTimeLimit({ ms, error, signal: this.killing.signal }, (limited) =>
+        orAborted(limited, once(child, "exit")),
+      );
       if (signal !== null && !this.isStopped) throw new Error(`ended by ${signal}`);
     } catch (thrown) {
       reportFailure(command, thrown);
       if (command === "fetch")
         await recordFailedFetch(this.settings.queue, messageOf(thrown), new Date()).catch(() => undefined);
     } finally {
-      clearTimeout(timer);
+      child.kill("SIGKILL");
       this.child = undefined;
     }
   }
