@@ -1,5 +1,6 @@
 /** The market: one search, or two side by side, over time. The verdict, the boxes, the figures, the days; and the same on a map. */
 import type { JSX } from "preact";
+import { Refusal } from "../../contract/errors.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
@@ -13,28 +14,30 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { fileDownload } from "../shell/file-download.ts";
-import { MissingParts } from "../shell/notes.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import type { PageHandler, PageVisit } from "../shell/pages.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
-import { chosenFilters } from "../shop/filter-words.ts";
+import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
+import { withoutFilters } from "../shop/view.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
   carsPath,
+  givenFilters,
   isReadable,
   type MarketDays,
   type MarketSearch,
   marketPath,
   placeOf,
-  readSearches,
+  readBoxes,
   sampleOf,
+  searchesOf,
   searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
-import { countStates, MapFigure } from "./state-map.tsx";
+import { countStates, MapFigure, type StateCounts } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
 
@@ -48,56 +51,80 @@ const daysOf = ({ current }: Services): Promise<MarketDays> =>
 /** Returns the handler of `/market`. */
 export const marketPage =
   (services: Services): PageHandler =>
-  async (visit): Promise<PageContent> => {
-    const { query, requests } = visit;
+  async ({ requests, query: asked }): Promise<PageContent> => {
     const days = await daysOf(services);
-    const searches = await readSearches(requests, query, days);
-    const isMap = query.get("view") === "map";
-    const counted = isMap ? await Promise.all(searches.map((search) => countStates(requests, search))) : [];
-    const maps = counted.filter((states) => states !== undefined);
-    const shown = await loadMarket(visit, searches, days);
+    const { searches, maps, shown, lost } = await loadMarket(requests, asked, days);
+    const { query } = shown;
     return {
       title: searchTitle(searches),
       door: "market",
       question: query.has("show") ? searches.map(({ words }) => words).join(" against ") : undefined,
+      faults: lost.map((one) => whyLost(givenFilters(asked), one)),
       top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>
           <Boxes searches={searches} query={query} />
-          <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
-          {isMap ? (
+          {query.get("view") === "map" ? (
             <div class={maps.length > 1 ? "two" : "stack"}>
               {maps.map((counted, index) => (
                 <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
               ))}
             </div>
-          ) : null}
-          {isMap || shown.trends.length === 0 ? null : <Charts market={shown} />}
+          ) : shown.trends.length === 0 ? null : (
+            <Charts market={shown} />
+          )}
         </>
       ),
       sql: shown.sql,
     };
   };
 
-/** Loads the days of the searches. */
-async function loadMarket(
-  { requests, query }: Pick<PageVisit, "requests" | "query">,
+interface LoadedMarket {
+  readonly searches: readonly MarketSearch[];
+  readonly shown: ShownMarket;
+  readonly maps: readonly StateCounts[];
+  readonly lost: readonly LostFilter[];
+}
+
+/** Loads the market of an address without the filters that the API refuses, which are `lost`. */
+async function loadMarket(requests: PageRequests, query: URLSearchParams, days: MarketDays): Promise<LoadedMarket> {
+  const boxes = await readBoxes(requests, query);
+  const load = async (rest: URLSearchParams): Promise<LoadedMarket> => {
+    const given = givenFilters(rest);
+    const searches = searchesOf(boxes, given, days);
+    try {
+      return { ...(await loadSearches(requests, rest, searches, days)), searches, lost: [] };
+    } catch (thrown) {
+      const lost = lostFilter(thrown, given);
+      if (lost === undefined) throw thrown;
+      const left = Object.keys(withoutFilters(given, lost.names));
+      const removed = Object.keys(given).filter((name) => !left.includes(name));
+      const loaded = await load(new URLSearchParams([...rest].filter(([name]) => !removed.includes(name))));
+      return { ...loaded, lost: [lost, ...loaded.lost] };
+    }
+  };
+  return load(query);
+}
+
+/** Loads the days of searches, and their states for the map. */
+async function loadSearches(
+  requests: PageRequests,
+  query: URLSearchParams,
   searches: readonly MarketSearch[],
   days: MarketDays,
-): Promise<ShownMarket> {
+): Promise<Pick<LoadedMarket, "shown" | "maps">> {
   const period = trendPeriod(query, days);
-  const loaded = await Promise.all(
-    searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days)),
-  );
+  const isMap = query.get("view") === "map";
+  const [loaded, maps] = await Promise.all([
+    Promise.all(searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days))),
+    Promise.all(isMap ? searches.map((search) => countStates(requests, search)) : []),
+  ]);
   const trends = loaded.filter((trend) => trend !== undefined);
-  return {
-    trends,
-    sides: trends.map((trend) => sideOf(trend, period)),
-    period: spokenPeriod(trends, period),
-    query,
-    sql: statementOf(trends, period.from),
-  };
+  const sides = trends.map((trend) => sideOf(trend, period));
+  const sql = statementOf(trends, period.from);
+  const shown = { trends, sides, period: spokenPeriod(trends, period), query, sql };
+  return { shown, maps: maps.filter((states) => states !== undefined) };
 }
 
 const judgementOf = ({ trends, sides, period }: ShownMarket): Judgement =>
@@ -131,7 +158,7 @@ interface BoxesProps {
 
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
 const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
-  const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
+  const kept = [...query].filter(([name]) => !["show", "against", "view", "numbers"].includes(name));
   const period = periodIn(query);
   const view = query.get("view") ?? "";
   const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
@@ -171,7 +198,7 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
         <Segments
           label="Views"
           segments={views.map(({ name, text }) => ({
-            path: marketPath(query, { view: name === "" ? undefined : name, sort: undefined }),
+            path: marketPath(query, { view: name === "" ? undefined : name }),
             text,
             isCurrent: name === view,
           }))}
@@ -238,10 +265,11 @@ export const marketFile = (services: SiteServices, format: "csv" | "parquet"): M
   fileDownload(services, async ({ context, visitor, query }) => {
     // Another site must not make a visitor pay.
     if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
-    const days = await daysOf(services);
     const requests = new PageRequests(services.callOperation, context, visitor);
-    const searches = await readSearches(requests, query, days);
-    const { trends } = await loadMarket({ requests, query }, searches, days);
+    const { searches, shown, lost } = await loadMarket(requests, query, await daysOf(services));
+    const [refused] = lost;
+    if (refused !== undefined) throw new Refusal(refused.code, refused.message);
+    const { trends } = shown;
     if (trends.length === 0) return { location: marketPath(query, {}) };
     const name = searchTitle(searches)
       .toLowerCase()

@@ -91,13 +91,17 @@ export class PageRequests {
 
   /**
    * Loads an optional part of a page that already has content to show: what has been charged is shown even if other parts fail. Returns undefined
-   * for a part that fails. Throws Abandoned if the client has disconnected.
+   * for a part that fails. Throws Abandoned if the client has disconnected, and what `isThrown`.
    */
-  async loadPart<Part>(name: string, load: () => Promise<Part>): Promise<Part | undefined> {
+  async loadPart<Part>(
+    name: string,
+    load: () => Promise<Part>,
+    isThrown: (thrown: unknown) => boolean = () => false,
+  ): Promise<Part | undefined> {
     try {
       return await load();
     } catch (thrown) {
-      if (thrown instanceof Abandoned) throw thrown;
+      if (thrown instanceof Abandoned || isThrown(thrown)) throw thrown;
       const { code, message: reason } = loggedRefusalOf(thrown, {
         requestId: this.caller.parentRequestId,
         log: this.caller.log,

@@ -1,6 +1,6 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
-import type { ErrorCode } from "../../contract/errors.ts";
+import { type ErrorCode, Refusal } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
@@ -21,6 +21,24 @@ export interface LostFilter {
   readonly names: readonly string[];
   readonly code: ErrorCode;
   readonly message: string;
+}
+
+/** Refusals of filters, after which the rest is shown, with the parameters that their codes name. */
+const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_parameter_value: "",
+  repeated_parameter: "",
+  incompatible_parameters: "",
+  unknown_postal_code: "postal_code",
+};
+
+/** Returns which parameters of an address a refusal is about; undefined for other exceptions. */
+export function lostFilter(thrown: unknown, given: ViewParameters): LostFilter | undefined {
+  if (!(thrown instanceof Refusal)) return undefined;
+  const { code, message, parameters } = thrown;
+  const named = ofFilters[code];
+  const words = new Set(named === undefined ? [] : `${named} ${parameters}`.split(/\W+/));
+  const names = Object.keys(given).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
+  return names.length === 0 ? undefined : { names, code, message };
 }
 
 /** What is known of a view besides its parameters. */
