@@ -1,6 +1,5 @@
 /** The market: one search, or two side by side, over time. The verdict, the boxes, the figures, the days; and the same on a map. */
 import type { JSX } from "preact";
-import { Refusal } from "../../contract/errors.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
@@ -16,7 +15,7 @@ import type { PageContent } from "../shell/document.tsx";
 import { fileDownload } from "../shell/file-download.ts";
 import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import type { PageHandler } from "../shell/pages.tsx";
+import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
 import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
@@ -37,7 +36,7 @@ import {
   searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
-import { countStates, MapFigure, type StateCounts } from "./state-map.tsx";
+import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
 
@@ -80,31 +79,25 @@ export const marketPage =
     };
   };
 
-interface LoadedMarket {
-  readonly searches: readonly MarketSearch[];
-  readonly shown: ShownMarket;
-  readonly maps: readonly StateCounts[];
-  readonly lost: readonly LostFilter[];
-}
-
 /** Loads the market of an address without the filters that the API refuses, which are `lost`. */
-async function loadMarket(requests: PageRequests, query: URLSearchParams, days: MarketDays): Promise<LoadedMarket> {
+async function loadMarket(requests: PageRequests, query: URLSearchParams, days: MarketDays) {
   const boxes = await readBoxes(requests, query);
-  const load = async (rest: URLSearchParams): Promise<LoadedMarket> => {
+  requests.endLookUp();
+  const lost: LostFilter[] = [];
+  for (let rest = query; ; ) {
     const given = givenFilters(rest);
     const searches = searchesOf(boxes, given, days);
     try {
-      return { ...(await loadSearches(requests, rest, searches, days)), searches, lost: [] };
+      return { ...(await loadSearches(requests, rest, searches, days)), searches, lost };
     } catch (thrown) {
-      const lost = lostFilter(thrown, given);
-      if (lost === undefined) throw thrown;
-      const left = Object.keys(withoutFilters(given, lost.names));
+      const refused = lostFilter(thrown, given);
+      if (refused === undefined) throw thrown;
+      lost.push(refused);
+      const left = Object.keys(withoutFilters(given, refused.names));
       const removed = Object.keys(given).filter((name) => !left.includes(name));
-      const loaded = await load(new URLSearchParams([...rest].filter(([name]) => !removed.includes(name))));
-      return { ...loaded, lost: [lost, ...loaded.lost] };
+      rest = new URLSearchParams([...rest].filter(([name]) => !removed.includes(name)));
     }
-  };
-  return load(query);
+  }
 }
 
 /** Loads the days of searches, and their states for the map. */
@@ -113,17 +106,16 @@ async function loadSearches(
   query: URLSearchParams,
   searches: readonly MarketSearch[],
   days: MarketDays,
-): Promise<Pick<LoadedMarket, "shown" | "maps">> {
+) {
   const period = trendPeriod(query, days);
-  const isMap = query.get("view") === "map";
   const [loaded, maps] = await Promise.all([
     Promise.all(searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days))),
-    Promise.all(isMap ? searches.map((search) => countStates(requests, search)) : []),
+    Promise.all(query.get("view") === "map" ? searches.map((search) => countStates(requests, search)) : []),
   ]);
   const trends = loaded.filter((trend) => trend !== undefined);
   const sides = trends.map((trend) => sideOf(trend, period));
   const sql = statementOf(trends, period.from);
-  const shown = { trends, sides, period: spokenPeriod(trends, period), query, sql };
+  const shown: ShownMarket = { trends, sides, period: spokenPeriod(trends, period), query, sql };
   return { shown, maps: maps.filter((states) => states !== undefined) };
 }
 
@@ -267,8 +259,7 @@ export const marketFile = (services: SiteServices, format: "csv" | "parquet"): M
     if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
     const requests = new PageRequests(services.callOperation, context, visitor);
     const { searches, shown, lost } = await loadMarket(requests, query, await daysOf(services));
-    const [refused] = lost;
-    if (refused !== undefined) throw new Refusal(refused.code, refused.message);
+    refuseFirst(lost.map(({ refusal }) => refusal));
     const { trends } = shown;
     if (trends.length === 0) return { location: marketPath(query, {}) };
     const name = searchTitle(searches)

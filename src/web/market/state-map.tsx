@@ -18,7 +18,7 @@ interface StateNumbers {
 }
 
 /** The states of a search. */
-export interface StateCounts {
+interface StateCounts {
   readonly search: MarketSearch;
   readonly states: readonly StateNumbers[];
 }

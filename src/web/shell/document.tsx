@@ -8,7 +8,7 @@ import { FindBox } from "./find-box.tsx";
 import { day as dayText, money, usd } from "./format.ts";
 import { HowMade } from "./how-made.tsx";
 import { Brand, Icon } from "./icons.tsx";
-import { CapNotice, MissingParts } from "./notes.tsx";
+import { CapNotice } from "./notes.tsx";
 import type { ChargedRequest, MissingPart } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -90,7 +90,9 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
                 {fault}
               </Note>
             ))}
-            <MissingParts missing={missing} />
+            {missing.map(({ name, reason }) => (
+              <Note key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</Note>
+            ))}
             {body}
             <HowMade requests={requests} sql={sql} />
           </div>

@@ -190,11 +190,9 @@ export function readAddress(route: unknown, querystring: string) {
 
 /** Returns why the rest of an address rules a filter out: sold cars are not judged, and a radius is around a place. */
 function ruledOut(name: string, query: URLSearchParams): Refusal | undefined {
-  const sold = ["inventory_status=sold", "sold_within_days"].find((one) => {
-    const [parameter = "", value] = one.split("=");
-    return query.has(parameter, value);
-  });
-  if (sold !== undefined && (name === "value_rating" || (name === "sort" && query.get(name) === "-value")))
+  const sold = query.has("sold_within_days") ? "sold_within_days" : "inventory_status=sold";
+  const isSold = query.has("sold_within_days") || query.has("inventory_status", "sold");
+  if (isSold && (name === "value_rating" || (name === "sort" && query.get(name) === "-value")))
     return refuse("incompatible_parameters", { parameters: `${name} and ${sold}`, reason: "sold cars are not judged" });
   if (name === "radius" && !query.has("postal_code") && !query.has("latitude"))
     return refuse("missing_parameter", {

@@ -64,7 +64,9 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
         refuseFirst(faults);
         return context.redirect(content.location);
       }
-      const { micros, charged, missing, hasInvalid } = requests;
+      const { micros, charged, missing, hasInvalid, unpaid, main } = requests;
+      // A page without any content says whom to ask.
+      if (unpaid !== undefined && main === undefined) throw unpaid;
       const page = {
         micros,
         requests: charged,
