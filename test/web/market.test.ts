@@ -121,7 +121,7 @@ test("a filter that is refused is said above the figures of the rest, and a file
       /Invalid value &quot;00000&quot; for postal_code: expected an existing US ZIP code\./,
     "state=zz": /Invalid value &quot;zz&quot; for state: expected /,
     "min_price=9&max_price=1&min_mileage=far":
-      /The first number is greater than the second.*"alert"><span>Invalid value &quot;far&quot; for min_mileage/,
+      /Invalid value &quot;far&quot; for min_mileage.*"alert"><span>The first number is greater than the second/,
     "radius=50": /Missing parameter postal_code: expected a ZIP code/,
   };
   for (const view of ["", "&view=map"]) {
