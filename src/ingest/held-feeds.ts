@@ -1,10 +1,11 @@
 /**
- * What operators decide about a feed that is held: that it is right, that it is wrong, or that another file replaces its own. A decision
- * takes effect with the next ingest and with replays; published days do not change.
+ * What operators decide about a feed that is held: that it is right, that it is wrong, or that another file replaces its own; and about a silent
+ * dealer: that its claims stand for another day, or end. A decision takes effect with the next ingest and with replays; published days do not change.
  */
-import { integerIn } from "../base/json.ts";
+import { numberOrNull } from "../base/json.ts";
 import { printable, UserError } from "../base/user-error.ts";
 import {
+  type DecisionName,
   type FeedDecision,
   type FeedOfDay,
   readFeedDecisions,
@@ -29,14 +30,15 @@ export interface Correction {
   readonly path: string;
 }
 
-/** Records that a held feed is right or wrong. Throws a UserError if it is not held. */
-export async function decideHeldFeed(
+/** Records that a held feed is right or wrong, or whether one waits for an absent one. Throws a UserError for a feed in another state. */
+export async function decideFeed(
   lake: string,
   feeds: FeedRecords,
   feed: FeedOfDay,
-  decided: { readonly decision: "release" | "reject"; readonly at: Date },
+  { decision: name, at }: { readonly decision: Exclude<DecisionName, "correct">; readonly at: Date },
 ): Promise<FeedDecision> {
-  const decision = { ...(await heldFeed(feeds, feed)), decision: decided.decision, at: decided.at.toISOString() };
+  const verdict = name === "wait" || name === "end" ? "none" : "collapsed";
+  const decision = { ...(await feedWith(verdict, feeds, feed)), decision: name, at: at.toISOString() };
   await recordDecision(lake, decision);
   return decision;
 }
@@ -51,7 +53,7 @@ export async function correctHeldFeed(
   feed: FeedOfDay,
   { at, ...correction }: Correction & { readonly at: Date },
 ): Promise<FeedDecision> {
-  const held = await heldFeed(feeds, feed);
+  const held = await feedWith("collapsed", feeds, feed);
   const file = await queueCorrection(requireQueue(queue), { day: feed.day, file: correction.file }, correction);
   const decision = { ...held, decision: "correct", at: at.toISOString(), file } as const;
   await recordDecision(lake, decision);
@@ -78,14 +80,17 @@ export const isUndecided = (decision: FeedDecision | undefined, queue: string | 
   (decision.file !== undefined &&
     (queue === undefined || !isCorrectionWaiting(queue, { day: decision.day, file: decision.file })));
 
-async function heldFeed(
+/** Returns a feed that is held, with the verdict `collapsed`, or absent, with `none`. Throws a UserError for another one. */
+async function feedWith(
+  verdict: "collapsed" | "none",
   feeds: FeedRecords,
   { dealer_id, day }: FeedOfDay,
 ): Promise<FeedOfDay & Pick<FeedDecision, "vins">> {
   const feed = (await feeds.feedsOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
-  if (feed?.verdict === "collapsed") return { dealer_id, day, vins: integerIn(feed, "vins") };
+  if (feed?.verdict === verdict) return { dealer_id, day, vins: numberOrNull(feed.vins) ?? 0 };
+  const [is, expected] = verdict === "none" ? ["absent", "a dealer without one"] : ["held", "a collapsed feed"];
   throw new UserError(
-    `The feed of ${printable(dealer_id, 60)} of ${day} is not held (${feed?.verdict ?? "none"}): expected a collapsed feed.`,
+    `The feed of ${printable(dealer_id, 60)} of ${day} is not ${is} (${feed?.verdict ?? "none"}): expected ${expected}.`,
   );
 }
 

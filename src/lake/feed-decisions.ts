@@ -1,5 +1,5 @@
 /**
- * Decisions of operators about feeds that are held: a file for each feed in the folder `feed-decisions` of the lake, which ingest reads and no version
+ * Decisions of operators about feeds that are held or absent: a file for each feed in the folder `feed-decisions` of the lake, which ingest reads and no version
  * contains. Each is replaced or removed atomically, so that decisions of several processes about different feeds do not interfere.
  */
 import { createHash } from "node:crypto";
@@ -11,11 +11,16 @@ import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 
 /**
+ * Of a held feed:
  * - `release`: the feed is right. The dealer's next feed is compared with it, and a replay accepts it.
  * - `reject`: the feed is wrong. It does not count among the collapsed feeds in a row, and a replay holds all of its rows.
  * - `correct`: the feed is wrong, and another file replaces its own; see `ingest/corrections.ts`.
+ *
+ * Of a silent dealer, whose feed is absent, for the day and the next published one:
+ * - `wait`: its claims stand, however long it is silent.
+ * - `end`: its claims end, unless it delivers.
  */
-export const decisionNames = ["release", "reject", "correct"] as const;
+export const decisionNames = ["release", "reject", "correct", "wait", "end"] as const;
 export type DecisionName = (typeof decisionNames)[number];
 
 /** A feed: that of a dealer on a day. */
@@ -26,7 +31,7 @@ export interface FeedOfDay {
 
 export interface FeedDecision extends FeedOfDay {
   readonly decision: DecisionName;
-  /** The number of the feed's VINs. */
+  /** The number of the feed's VINs; 0 of an absent one. */
   readonly vins: number;
   /** When it was decided, as an ISO 8601 time. */
   readonly at: string;

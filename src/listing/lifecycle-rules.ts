@@ -47,7 +47,7 @@ export const lifecycleRules = {
   collapsed_feed:
     "While a dealer's feed is held because its rows or prices collapsed, its claims to VINs without a row in it stand.",
   absent_from_feed: "An accepted feed of a dealer ends its claims to the VINs that it lacks.",
-  silent_dealer: `After ${life.silentDays} days without a delivery, the claims of a dealer end.`,
+  silent_dealer: `After ${life.silentDays} days without a delivery, or by a decision of an operator, the claims of a dealer end.`,
   only_claimant: "A VIN that one dealer claims belongs to it.",
   current_owner: "The current owner keeps a VIN while it claims it.",
   franchise_of_the_make: "A new car belongs to a franchise of its make.",

@@ -82,7 +82,7 @@ test("sales that cannot be known yet are unknown, not 0, and few medians are a s
   assert.match(plain(html), /Sold in 30 days – –/);
   assert.match(html, /no line: the table has them|No median is known/);
   assert.doesNotMatch(plain(/<section class="verdict">.*?<\/section>/s.exec(html)?.[0] ?? ""), /were sold/);
-  const table = await htmlOf(`${compared}&view=table&sort=day`);
+  const table = await htmlOf(`${compared}&view=table&numbers=table.day`);
   assert.match(plain(table), /Nov 13 .* – –/);
   assert.match(table, /aria-sort="ascending"/);
 });
@@ -114,7 +114,35 @@ test("words that are no filter are said with an example, and what no API has is 
   assert.match(plain(alone), /Market · used and certified · United States Used car prices/, "nothing is compared");
   assert.match(alone, /Not understood: “qwertyuiop”/);
   assert.match(await htmlOf(`/market?${filtersOf(one)}&value_rating=great`), /no filter by value rating/);
-  assert.match(await htmlOf("/market?postal_code=00000"), /Missing: prices of cars[^<]*00000/);
+});
+
+test("a filter that is refused is said above the figures of the rest, and a file is refused with the same sentence", async () => {
+  const base = `/market?${filtersOf(one)}`;
+  const figures = (html: string) =>
+    [...html.matchAll(/<(?:figure|section) class="fig[^>]*>.*?<\/(?:figure|section)>/gs)].map(([figure]) =>
+      plain(figure),
+    );
+  const cases = {
+    "postal_code=00000&radius=50":
+      /Invalid value &quot;00000&quot; for postal_code: expected an existing US ZIP code\./,
+    "state=zz": /Invalid value &quot;zz&quot; for state: expected /,
+    "min_price=9&max_price=1&min_mileage=far":
+      /Invalid value &quot;far&quot; for min_mileage.*"alert"><span>The first number is greater than the second/,
+    "radius=50": /Missing parameter postal_code: expected a ZIP code/,
+  };
+  for (const view of ["", "&view=map"]) {
+    const expected = figures(await htmlOf(`${base}${view}`));
+    for (const [query, sentence] of Object.entries(cases)) {
+      const answer = await get(`${base}&${query}${view}`);
+      const html = await answer.text();
+      assert.equal(answer.status, 400, query);
+      assert.match(html.replaceAll("\n", " "), new RegExp(`"alert"><span>[^<]*${sentence.source}`, "s"), query);
+      assert.deepEqual(figures(html), expected, query);
+      const file = await get(`${base}&${query}`.replace("/market", "/market.csv"));
+      assert.equal(file.status, 400, query);
+    }
+  }
+  assert.match(plain(await htmlOf("/market?state=zz")), /Market · used and certified · United States Used car prices/);
 });
 
 test("the map has the counts of the API, and each state leads to its cars", async () => {

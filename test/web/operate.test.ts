@@ -197,6 +197,29 @@ test("an accepted or rejected file leaves the decisions, is listed among those o
   assert.match(await read("/operate/log"), new RegExp(`undo.*reject ${dealerIdOf(3)} ${day}.*release`));
 });
 
+test("the cars of a silent dealer wait a day, or end, by a decision that is undone", async () => {
+  const silent = { dealer: dealerIdOf(2), day };
+  for (const [decision, said, row] of [
+    ["wait", "Dealer 2. Waits a day: its cars stay for another one without a file.", "waits a day"],
+    ["end", "Dealer 2. Its cars end with the next delivery, unless a file comes.", "its cars end"],
+  ] as const) {
+    assert.match(
+      await read("/operate"),
+      /decisions open 2.*since Nov 18 ?Wait a day for Dealer 2 ?End its cars: Dealer 2/,
+    );
+    const decided = await send("/operate/decide", { ...silent, decision });
+    assert.equal(decided.headers.get("Location"), `/operate?decided=${decision}`);
+    const after = await read("/operate");
+    assert.ok(after.includes(said) && after.includes(row), after);
+    assert.match(after, /decision open 1 .*Decided today: 1/);
+    assert.doesNotMatch(after, /Wait a day/);
+    assert.equal((await send("/operate/undo", silent)).status, 303);
+  }
+  assert.equal((await send("/operate/decide", { ...silent, decision: "release" })).status, 422);
+  assert.equal((await send("/operate/decide", { ...broken, decision: "end" })).status, 422);
+  assert.match(await read("/operate/log"), new RegExp(`end ${dealerIdOf(2)} ${day}.*wait ${dealerIdOf(2)} ${day}`));
+});
+
 test("an operator corrects a broken file with an uploaded one, and withdraws it", async () => {
   const page = await (await get(`/operate/days/${day}?dealer=${broken.dealer}`)).text();
   assert.match(page, /<option value="inventory\.csv">/);
@@ -263,6 +286,22 @@ test("revenue is that of the ledger, beside the same days of the month before", 
     await read("/operate/revenue?month=2026-03"),
     /Nothing was charged in 31 days\..*Nothing was charged in February or March: the chart begins with the first charge\./,
   );
+  for (const usageClass of ["a", "b", "c", "d", "e", "f", "g", "h"])
+    await charge(other, "2026-01-03", usageClass, 5_000_000);
+  const classesIn = async (order: string) => {
+    const html = await (await get(`/operate/revenue?month=2026-01${order}`)).text();
+    const [, table = ""] = /<section class="fig" id="classes">(.*?)<\/table>/s.exec(html) ?? [];
+    return [...table.matchAll(/<tr><td>([^<]+)<.*?<td class="num">([^<]+)<\/td><\/tr>/g)].map(
+      ([, name, sum]) => `${name} ${sum}`,
+    );
+  };
+  const five = ["A", "B", "C", "D", "E"].map((name) => `${name} $5.00`);
+  for (const [order, expected] of [
+    ["", five],
+    ["&numbers=classes.charged", five],
+    ["&numbers=classes.-class", five.toReversed()],
+  ] as const)
+    assert.deepEqual(await classesIn(order), [...expected, "Other $15"], order);
   const csv = await (await get("/operate/revenue.csv")).text();
   assert.deepEqual(
     csv

@@ -110,10 +110,6 @@ test("a search is said in words, its median with its bound, and a town by its na
 });
 
 test("a sold car has no judgement, and a branded title stands where a rating would", async () => {
-  assert.equal(
-    await locationOf("/shop?inventory_status=sold&value_rating=great&sort=value"),
-    "/shop?inventory_status=sold",
-  );
   assert.doesNotMatch(await text("/shop?inventory_status=sold"), /than similar cars|Great price \$/);
   const { data } = await client.getBody(
     "searchListings",
@@ -169,7 +165,7 @@ test("a refused filter is said in plain words, and the rest of the search is sho
       /from soon” cannot be searched\..*&quot;soon&quot; for min_year: expected a number, such as 2022\. .*&quot;far&quot; for max_mileage/,
     "max_mileage=make": /to make mi” cannot be searched\./,
     "nope=1": /Unknown query parameter nope\. This page has view, sort/,
-    "radius=wide": /“wide mi of .*Invalid value &quot;wide&quot; for radius/,
+    "postal_code=98109&radius=wide": /“wide mi of .*Invalid value &quot;wide&quot; for radius/,
     "limit=few": /limit few” cannot be searched\..*Invalid value &quot;few&quot; for limit/,
     "postal_code=1234&radius=50&sort=distance": /There is no ZIP code 1234\..*Five digits, such as 98402/,
   };
@@ -183,6 +179,30 @@ test("a refused filter is said in plain words, and the rest of the search is sho
       data.map(({ id }) => id),
       query,
     );
+  }
+});
+
+test("a filter that others rule out is said, and the rest of the search is shown", async () => {
+  const cases = {
+    "make=Ford&inventory_status=sold&value_rating=great": [
+      "make=Ford&inventory_status=sold",
+      "value_rating and inventory_status=sold cannot be combined: sold cars are not judged.",
+    ],
+    "make=Ford&sold_within_days=900&value_rating=great&sort=-value": [
+      "make=Ford&sold_within_days=900",
+      "sort and sold_within_days cannot be combined: sold cars are not judged.",
+    ],
+    "make=Ford&radius=50": [
+      "make=Ford",
+      "Missing parameter postal_code: expected a ZIP code from which radius is measured.",
+    ],
+  } as const;
+  for (const [query, [rest, sentence]] of Object.entries(cases)) {
+    const answer = await get(`/shop?${query}`);
+    assert.equal(answer.status, 400, query);
+    const html = await answer.text();
+    assert.ok(html.includes(`role="alert"><span>${sentence}`), query);
+    assert.deepEqual(carsOf(html), carsOf(await (await get(`/shop?${rest}`)).text()), query);
   }
 });
 

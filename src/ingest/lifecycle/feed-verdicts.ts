@@ -15,7 +15,7 @@ import {
 /** By what the feeds of a day are judged. */
 export interface FeedJudgement {
   readonly thresholds: CollapseThresholds;
-  /** What operators have decided about feeds that collapsed. */
+  /** What operators have decided about feeds that collapsed, and about silent dealers. */
   readonly decisions: readonly FeedDecision[];
 }
 
@@ -53,7 +53,7 @@ export async function judgeFeeds(session: Session, day: string, judgement: FeedJ
            feeds + is_delivered::INTEGER AS feeds, accepted_feeds + is_accepted::INTEGER AS accepted_feeds,
            if(verdict = 'collapsed', collapse, NULL) AS collapse, if(is_delivered, min_vins, NULL) AS min_vins,
            if(is_delivered, known_prices, NULL) AS known_prices, if(is_delivered, jumped_prices, NULL) AS jumped_prices,
-           is_accepted, verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
+           is_accepted, verdict = 'none' AND (is_ended OR (${isSilent(sql`${day}::DATE - last_delivered_on`)} AND NOT is_awaited)) AS is_silent
     FROM keyed`,
   );
   if (await session.hasRows(sql`FROM feeds_today WHERE verdict = 'collapsed'`)) await recordCollapsed(session);
@@ -74,14 +74,17 @@ function comparedFeeds(day: string, { thresholds, decisions }: FeedJudgement): S
   const previous = sql`
     SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key, delivery_date, collapse, min_vins, known_prices, jumped_prices),
            if(collapsed_in_a_row > 0, ${vinsOf("release", sql`last_delivered_on`)}, NULL) AS released_vins,
-           collapsed_in_a_row > 0 AND ${vinsOf("reject", sql`last_delivered_on`)} IS NOT NULL AS was_rejected
+           collapsed_in_a_row > 0 AND ${vinsOf("reject", sql`last_delivered_on`)} IS NOT NULL AS was_rejected,
+           ${vinsOf("wait", sql`delivery_date`)} IS NOT NULL AS was_awaited, ${vinsOf("end", sql`delivery_date`)} IS NOT NULL AS was_ended
     FROM lake_feeds`;
   return sql`
     SELECT dealer_id, CASE WHEN vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at, observed_at, vins,
            last_delivered_on, last_delivered_at, released_vins, accepted_vins, if(released_vins IS NULL, accepted_vins, [released_vins]) AS usual_vins,
            coalesce(collapsed_in_a_row, 0) AS collapsed_in_a_row, coalesce(collapsed_in_a_row - was_rejected::INTEGER, 0) AS counted_in_a_row, coalesce(feeds, 0) AS feeds, coalesce(accepted_feeds, 0) AS accepted_feeds,
            coalesce(known_prices, 0)::INTEGER AS known_prices, coalesce(jumped_prices, 0)::INTEGER AS jumped_prices,
-           ${vinsOf("release", sql`DATE ${day}`)} IS NOT NULL AS is_released, ${vinsOf("reject", sql`DATE ${day}`)} IS NOT NULL AS is_rejected
+           ${vinsOf("release", sql`DATE ${day}`)} IS NOT NULL AS is_released, ${vinsOf("reject", sql`DATE ${day}`)} IS NOT NULL AS is_rejected,
+           coalesce(was_awaited, false) OR ${vinsOf("wait", sql`DATE ${day}`)} IS NOT NULL AS is_awaited,
+           coalesce(was_ended, false) OR ${vinsOf("end", sql`DATE ${day}`)} IS NOT NULL AS is_ended
     FROM (${delivered}) FULL JOIN (${previous}) USING (dealer_id) LEFT JOIN (${comparedPrices(thresholds)}) USING (dealer_id)`;
 }
 

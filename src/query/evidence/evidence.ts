@@ -76,7 +76,7 @@ function unconfirmedText(step: Finding, dealer: string): string {
 
 const claimEndedText = (step: Finding, dealer: string): string =>
   step.rule === "silent_dealer"
-    ? `${dealer} has delivered nothing for ${count(numberOf(step, "days_without_feed"), "day")}; its claim ends.`
+    ? `${dealer} has delivered nothing for ${count(numberOf(step, "days_without_feed"), "day")}; ${step.facts[0]?.threshold === null ? "an operator ended its claims" : "its claim ends"}.`
     : `The accepted feed of ${dealer} has ${count(numberOf(step, "feed_vins"), "VIN")} and lacks this one; the claim ends.`;
 
 /** The sentence of a rule, if one decided. */

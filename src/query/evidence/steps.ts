@@ -107,6 +107,7 @@ function endOfClaim(claim: ClaimInterval, next: ClaimInterval | undefined, histo
   if (day === null || next?.from === day) return [];
   const { verdict, lastDeliveredOn, vins } = history.dealerOn(dealerId, day);
   const isSilent = verdict === "none";
+  const days = epochDay(day) - epochDay(lastDeliveredOn);
   return [
     finding({
       day,
@@ -115,7 +116,7 @@ function endOfClaim(claim: ClaimInterval, next: ClaimInterval | undefined, histo
       dealer_id: dealerId,
       listing_id: claim.id,
       facts: isSilent
-        ? [fact("days_without_feed", epochDay(day) - epochDay(lastDeliveredOn), life.silentDays)]
+        ? [fact("days_without_feed", days, days < life.silentDays ? null : life.silentDays)]
         : [fact("feed_vins", vins)],
     }),
   ];

@@ -27,8 +27,6 @@ export interface CalendarFeed {
 
 export interface CalendarDealer {
   readonly dealerId: string;
-  /** VINs of its last feed. */
-  readonly vins: number;
   readonly feeds: readonly CalendarFeed[];
 }
 
@@ -61,7 +59,7 @@ export async function feedCalendar(source: ParquetVersion, request: CalendarRequ
                            jumped_prices: jumped_prices, "last": "last"} ORDER BY "day"))::VARCHAR AS feeds,
              bool_or(state IN ('held', 'refused', 'silent')) AS has_problem
       FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none'))
-    SELECT dealer_id, coalesce(vins, 0) AS vins, feeds, (count(*) OVER ())::INTEGER AS total,
+    SELECT dealer_id, feeds, (count(*) OVER ())::INTEGER AS total,
            to_json((SELECT histogram(state) FROM dealers))::VARCHAR AS states
     FROM dealers ${hasProblems ? sql`WHERE has_problem` : sql``}
     ORDER BY list_position(['held', 'refused', 'silent'], state) NULLS LAST, vins DESC NULLS LAST, dealer_id LIMIT ${integerLiteral(limit)}`,
@@ -70,7 +68,6 @@ export async function feedCalendar(source: ParquetVersion, request: CalendarRequ
   return {
     dealers: rows.map((row) => ({
       dealerId: textIn(row, "dealer_id"),
-      vins: integerIn(row, "vins"),
       feeds: JSON.parse(textIn(row, "feeds")),
     })),
     total: first === undefined ? 0 : integerIn(first, "total"),

@@ -26,8 +26,8 @@ export interface FeedProblem extends CalendarFeed {
   readonly name: string;
   /** The median of the dealer's last accepted feeds. */
   readonly usualVins: number | null;
-  /** VINs of its last feed. */
-  readonly lastVins: number;
+  /** The dealer's cars for sale. */
+  readonly cars: number;
   /** Its feed on each of the shown days. */
   readonly feeds: readonly CalendarFeed[];
   /** The files that brought the feed, with their rows; none of a feed that is absent or empty. */
@@ -55,12 +55,19 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
   const { as_of: asOf, days: ingested } = version.manifest;
   const days = lastDays(asOf, daysMax);
   const published = days.filter((day) => ownValue(ingested, day) !== undefined);
-  const calendar = await feedCalendar(version, { days: published, hasProblems: true, limit: dealersMax });
-  const found = calendar.dealers.flatMap((dealer) =>
-    dealer.feeds
-      .filter(({ day, state }) => day === asOf && ["held", "refused", "silent"].includes(state))
-      .map((feed) => ({ ...feed, dealerId: dealer.dealerId, lastVins: dealer.vins, feeds: dealer.feeds })),
-  );
+  const { states, ...calendar } = await feedCalendar(version, {
+    days: published,
+    hasProblems: true,
+    limit: dealersMax,
+  });
+  const found = calendar.dealers.flatMap(({ dealerId, feeds }) => {
+    const cars = Number(version.dealers.find(dealerId)?.profile.listing_count ?? 0);
+    const [feed] = feeds.filter(({ day }) => day === asOf);
+    // Only a decision of an operator keeps the cars of a dealer that is silent for longer.
+    const isLate = feed?.state === "none" && cars > 0;
+    if (feed === undefined || (!isLate && !["held", "refused", "silent"].includes(feed.state))) return [];
+    return [{ ...feed, state: isLate ? "silent" : feed.state, isLate, dealerId, cars, feeds }];
+  });
   const dealers = found.map(({ dealerId }) => dealerId);
   const before = published.at(-2);
   const [files, missing, rows, summaries] = await Promise.all([
@@ -74,7 +81,7 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
     days,
     before,
     failed: days.filter((day) => hasFailed(Object.keys(ingested), day)),
-    states: calendar.states,
+    states: { ...states, silent: (states.silent ?? 0) + found.filter(({ isLate }) => isLate).length },
     summaries,
     problems: found.map((problem) => ({
       ...problem,

@@ -1,7 +1,7 @@
 /** The frame of the pages of Build: the top with its title, and the list of all pages beside the content, below it on small screens. */
 import type { ComponentChildren, JSX } from "preact";
 import type { PageContent } from "../shell/document.tsx";
-import { Kicker } from "../shell/verdict.tsx";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, guideGroups, operationGroups } from "./navigation.ts";
@@ -26,15 +26,12 @@ export function buildPage({ path, title, group, lede, visitor, columns, children
     title,
     door: "build",
     top: (
-      <section class="verdict">
-        <div class="frame">
-          <p class="kicker">{path === "/docs" ? "Build" : <Kicker above={[["/docs", "Build"]]} here={group} />}</p>
-          <div>
-            <h1>{title}</h1>
-            {lede === undefined ? null : <div class="lede" dangerouslySetInnerHTML={{ __html: proseHtml(lede) }} />}
-          </div>
-        </div>
-      </section>
+      <Verdict
+        kicker={path === "/docs" ? "Build" : <Kicker above={[["/docs", "Build"]]} here={group} />}
+        judgement={{ sentence: [title] }}
+      >
+        {lede === undefined ? null : <div class="lede" dangerouslySetInnerHTML={{ __html: proseHtml(lede) }} />}
+      </Verdict>
     ),
     body: (
       <div class={columns === 1 ? "docs two-cols" : "docs"}>

@@ -1,5 +1,6 @@
 /** The parameters of an operation as a form: those that most requests have, then all others to unfold. */
 import type { JSX } from "preact";
+import { Button } from "../components/button.tsx";
 import { Area } from "../components/field.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
@@ -77,20 +78,18 @@ const SendButton = ({ docs, request, visitor }: ParameterFormProps): JSX.Element
   if (visitor === undefined)
     return (
       <>
-        <button type="submit" class="btn">
-          Update the sample
-        </button>
-        <a class="btn main" href="/sign-in">
+        <Button>Update the sample</Button>
+        <Button look="main" href="/sign-in">
           Sign in to send
-        </a>
+        </Button>
       </>
     );
   return (
-    <button type="submit" class="btn main">
+    <Button look="main">
       {micros === undefined || visitor.isOpen
         ? "Send"
         : `Send for ${usd(micros)} ${docs.unit.replace("each", "per")}`.trim()}
-    </button>
+    </Button>
   );
 };
 

@@ -94,10 +94,15 @@ const ofCondition = ({ inventory_type: type }: ListingDetail) => (type === null 
 
 /** Counts the cars of a dealer, how many of its prices are rated, and how many of these are great or good. */
 async function loadStock(requests: PageRequests, dealer_id: string) {
-  const { data } = await requests.call("getFacets", { facets: "value_rating,days_on_market", dealer_id });
-  const ratings = data.facets.value_rating ?? [];
+  const { data } = await requests.call("getFacets", {
+    facets: "value_rating,days_on_market,inventory_type",
+    dealer_id,
+  });
+  const { value_rating: ratings = [], inventory_type: types = [] } = data.facets;
   return {
     cars: data.total,
+    used: countIn(types, "used", "certified"),
+    new: countIn(types, "new"),
     medianDays: data.stats.days_on_market?.median,
     rated: countIn(ratings, ...Object.keys(ratingWords)),
     goodOrBetter: countIn(ratings, "great", "good"),

@@ -5,7 +5,6 @@ import { Card, Cars } from "../components/card.tsx";
 import { Note } from "../components/sheet.tsx";
 import { alternativesTitle, carVerdict, noRatingOf, whyNoRating } from "../sentences/car.ts";
 import { count } from "../shell/format.ts";
-import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
@@ -39,7 +38,6 @@ export const carPage =
       top: <CarHero car={car} judgement={judgementOf(car)} photos={sources} kicker={<Whereabouts car={car} />} />,
       body: (
         <>
-          <MissingParts missing={requests.missing} />
           {meta.superseded_by === undefined ? null : (
             <Note end={<a href={`/listings/${meta.superseded_by}`}>The listing that replaced it</a>}>
               This listing ended without a sale.

@@ -126,7 +126,7 @@ const Dots = ({ similar: { valued, cars } }: Pick<SimilarProps, "similar">): JSX
 };
 
 /** The part of the drawing beside the subject in which dots would lie below its name. */
-const crowdedShare = 0.06;
+const crowdedShare = 0.12;
 
 /** Returns the subject: its name stands above it, or beside a line where dots are in the way. */
 function subjectMarks(

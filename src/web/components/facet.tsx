@@ -54,25 +54,15 @@ interface RangeFacetProps {
   readonly legend: string;
   /** The names of the two parameters, without `min_` and `max_`. */
   readonly name: string;
-  readonly min?: string | undefined;
-  readonly max?: string | undefined;
+  /** The texts of the two fields, and what they say while they are empty. */
+  readonly texts: readonly [min: string, max: string];
+  readonly placeholders: readonly [min: string, max: string];
   /** The counts of equal parts of the range, in order, and whether each one is in the selection. */
-  readonly bars?: readonly { readonly count: number; readonly isIn: boolean }[];
-  readonly placeholders?: readonly [min: string, max: string];
-  /** Formats a bound for its field. */
-  readonly format?: (bound: string) => string;
+  readonly bars: readonly { readonly count: number; readonly isIn: boolean }[];
 }
 
 /** A range of numbers: a histogram above two fields. */
-export const RangeFacet = ({
-  legend,
-  name,
-  min,
-  max,
-  bars = [],
-  placeholders = ["from", "to"],
-  format = String,
-}: RangeFacetProps) => (
+export const RangeFacet = ({ legend, name, texts, placeholders, bars }: RangeFacetProps): JSX.Element => (
   <fieldset class="facet">
     <legend>{legend}</legend>
     {bars.length === 0 ? null : <Histogram bars={bars} />}
@@ -86,7 +76,7 @@ export const RangeFacet = ({
             inputMode="numeric"
             id={`${end}_${name}`}
             name={`${end}_${name}`}
-            value={format((end === "min" ? min : max) ?? "")}
+            value={texts[index]}
             placeholder={placeholders[index]}
             aria-label={`${legend}, ${end === "min" ? "from" : "to"}`}
           />
@@ -98,7 +88,7 @@ export const RangeFacet = ({
 
 const histogramHeight = 44;
 
-const Histogram = ({ bars }: Pick<Required<RangeFacetProps>, "bars">): JSX.Element => {
+const Histogram = ({ bars }: Pick<RangeFacetProps, "bars">): JSX.Element => {
   const highest = Math.max(1, ...bars.map((bar) => bar.count));
   const step = 100 / bars.length;
   return (

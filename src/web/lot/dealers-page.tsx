@@ -7,7 +7,6 @@ import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { shortened, things } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
-import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -59,7 +58,6 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
           />
           <Button look="main">Find</Button>
         </form>
-        <MissingParts missing={requests.missing} />
         {found === undefined ? null : (
           <TableSheet
             title={`${total === 0 ? "No dealer" : things(total, "dealer")} ${which}`.trim()}

@@ -100,9 +100,10 @@ async function readMedians(
   return new Map(medians);
 }
 
+/** Returns the median, as the API computes it: the mean of the two in the middle. That of no values is unknown. */
 export function medianOf(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
-  const upper = sorted[sorted.length >> 1] ?? 0;
+  const upper = sorted[sorted.length >> 1] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[(sorted.length >> 1) - 1] ?? 0)) / 2;
 }
 

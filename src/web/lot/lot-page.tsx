@@ -8,7 +8,6 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { capital } from "../sentences/words.ts";
 import { count, plainWords, webUrl } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import { MissingParts } from "../shell/notes.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -63,7 +62,6 @@ export const lotPage: PageHandler = async ({ context, visitor, params, query, re
     body: (
       <>
         <Choices choice={choice} visitor={visitor} />
-        <MissingParts missing={requests.missing} />
         <div class="two">
           <PriceAgeFigure lot={lot} />
           <AgingFigure lot={lot} />

@@ -5,8 +5,8 @@ import type { Column as FileColumn, Table as FileTable } from "../../contract/ta
 import { TableEncoder } from "../../formats/table-encoder.ts";
 import { encodeCsv } from "../../formats/table-formats.ts";
 import { Button } from "../components/button.tsx";
-import { Sheet } from "../components/sheet.tsx";
-import { DataTable, sortedRows, type TableColumn } from "../components/table.tsx";
+import type { TableColumn } from "../components/table.tsx";
+import { TableSheet } from "../components/table-sheet.tsx";
 import { pointLabel } from "../sentences/market.ts";
 import { capital, things } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
@@ -70,11 +70,10 @@ export const DaysSheet = ({ market: { trends, period, query } }: { readonly mark
     },
     ...columnsOf(trends).filter((column) => isFull || column.isFull !== true),
   ];
-  const current = query.get("sort") ?? "-day";
-  const all = sortedRows(rowsOf(trends), columns, current);
-  const rows = isFull ? all : all.slice(0, daysMin);
+  const rows = rowsOf(trends);
+  const rowsMax = isFull ? rows.length : daysMin;
   return (
-    <Sheet
+    <TableSheet
       title={`The ${unit}s`}
       id="table"
       end={
@@ -87,25 +86,21 @@ export const DaysSheet = ({ market: { trends, period, query } }: { readonly mark
         </span>
       }
       tools={
-        rows.length === all.length ? undefined : (
-          <a href={`${marketPath(query, { view: "table" })}#table`}>
-            {things(all.length - rows.length, `more ${unit}`)}
-          </a>
+        rows.length <= rowsMax ? undefined : (
+          <a href={`${marketPath(query, { view: "table" })}#table`}>{things(rows.length - rowsMax, `more ${unit}`)}</a>
         )
       }
-    >
-      <DataTable
-        label={`The ${unit}s`}
-        rows={rows}
-        sorting={{ current, pathOf: (sort) => `${marketPath(query, { sort })}#table` }}
-        columns={columns}
-      />
-    </Sheet>
+      rows={rows}
+      rowsMax={rowsMax}
+      sorts={{ path: "/market", query }}
+      first="-day"
+      columns={columns}
+    />
   );
 };
 
 const filePath = (query: URLSearchParams, format: "csv" | "parquet"): string =>
-  changedPath(`/market.${format}`, query, { view: undefined, sort: undefined, numbers: undefined });
+  changedPath(`/market.${format}`, query, { view: undefined, numbers: undefined });
 
 /** Returns the days as a table of files: the first and the last day of each interval, then the columns. */
 function fileTable(trends: readonly SearchTrend[]): FileTable {

@@ -13,24 +13,26 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { fileDownload } from "../shell/file-download.ts";
-import { MissingParts } from "../shell/notes.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import type { PageHandler, PageVisit } from "../shell/pages.tsx";
+import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql } from "../shop/equivalent-sql.ts";
-import { chosenFilters } from "../shop/filter-words.ts";
+import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
+import { withoutFilters } from "../shop/view.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
 import {
   carsPath,
+  givenFilters,
   isReadable,
   type MarketDays,
   type MarketSearch,
   marketPath,
   placeOf,
-  readSearches,
+  readBoxes,
   sampleOf,
+  searchesOf,
   searchTitle,
 } from "./market-search.ts";
 import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
@@ -48,56 +50,73 @@ const daysOf = ({ current }: Services): Promise<MarketDays> =>
 /** Returns the handler of `/market`. */
 export const marketPage =
   (services: Services): PageHandler =>
-  async (visit): Promise<PageContent> => {
-    const { query, requests } = visit;
+  async ({ requests, query: asked }): Promise<PageContent> => {
     const days = await daysOf(services);
-    const searches = await readSearches(requests, query, days);
-    const isMap = query.get("view") === "map";
-    const counted = isMap ? await Promise.all(searches.map((search) => countStates(requests, search))) : [];
-    const maps = counted.filter((states) => states !== undefined);
-    const shown = await loadMarket(visit, searches, days);
+    const { searches, maps, shown, lost } = await loadMarket(requests, asked, days);
+    const { query } = shown;
     return {
       title: searchTitle(searches),
       door: "market",
       question: query.has("show") ? searches.map(({ words }) => words).join(" against ") : undefined,
+      faults: lost.map((one) => whyLost(givenFilters(asked), one)),
       top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>
           <Boxes searches={searches} query={query} />
-          <MissingParts missing={requests.missing} />
           <LeftOut trends={shown.trends} />
-          {isMap ? (
+          {query.get("view") === "map" ? (
             <div class={maps.length > 1 ? "two" : "stack"}>
               {maps.map((counted, index) => (
                 <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
               ))}
             </div>
-          ) : null}
-          {isMap || shown.trends.length === 0 ? null : <Charts market={shown} />}
+          ) : shown.trends.length === 0 ? null : (
+            <Charts market={shown} />
+          )}
         </>
       ),
       sql: shown.sql,
     };
   };
 
-/** Loads the days of the searches. */
-async function loadMarket(
-  { requests, query }: Pick<PageVisit, "requests" | "query">,
+/** Loads the market of an address without the filters that the API refuses, which are `lost`. */
+async function loadMarket(requests: PageRequests, query: URLSearchParams, days: MarketDays) {
+  const boxes = await readBoxes(requests, query);
+  requests.endLookUp();
+  const lost: LostFilter[] = [];
+  for (let rest = query; ; ) {
+    const given = givenFilters(rest);
+    const searches = searchesOf(boxes, given, days);
+    try {
+      return { ...(await loadSearches(requests, rest, searches, days)), searches, lost };
+    } catch (thrown) {
+      const refused = lostFilter(thrown, given);
+      if (refused === undefined) throw thrown;
+      lost.push(refused);
+      const left = Object.keys(withoutFilters(given, refused.names));
+      const removed = Object.keys(given).filter((name) => !left.includes(name));
+      rest = new URLSearchParams([...rest].filter(([name]) => !removed.includes(name)));
+    }
+  }
+}
+
+/** Loads the days of searches, and their states for the map. */
+async function loadSearches(
+  requests: PageRequests,
+  query: URLSearchParams,
   searches: readonly MarketSearch[],
   days: MarketDays,
-): Promise<ShownMarket> {
+) {
   const period = trendPeriod(query, days);
-  const loaded = await Promise.all(
-    searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days)),
-  );
+  const [loaded, maps] = await Promise.all([
+    Promise.all(searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days))),
+    Promise.all(query.get("view") === "map" ? searches.map((search) => countStates(requests, search)) : []),
+  ]);
   const trends = loaded.filter((trend) => trend !== undefined);
-  return {
-    trends,
-    sides: trends.map((trend) => sideOf(trend, period)),
-    period: spokenPeriod(trends, period),
-    query,
-    sql: statementOf(trends, period.from),
-  };
+  const sides = trends.map((trend) => sideOf(trend, period));
+  const sql = statementOf(trends, period.from);
+  const shown: ShownMarket = { trends, sides, period: spokenPeriod(trends, period), query, sql };
+  return { shown, maps: maps.filter((states) => states !== undefined) };
 }
 
 const judgementOf = ({ trends, sides, period }: ShownMarket): Judgement =>
@@ -131,7 +150,7 @@ interface BoxesProps {
 
 /** The two boxes, with the filters of the address as chips, the period, and the views. */
 const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
-  const kept = [...query].filter(([name]) => !["show", "against", "view", "sort", "numbers"].includes(name));
+  const kept = [...query].filter(([name]) => !["show", "against", "view", "numbers"].includes(name));
   const period = periodIn(query);
   const view = query.get("view") ?? "";
   const chips = chosenFilters(own?.given ?? {}).map(({ text, names }) => ({
@@ -171,7 +190,7 @@ const Boxes = ({ searches: [own, other], query }: BoxesProps): JSX.Element => {
         <Segments
           label="Views"
           segments={views.map(({ name, text }) => ({
-            path: marketPath(query, { view: name === "" ? undefined : name, sort: undefined }),
+            path: marketPath(query, { view: name === "" ? undefined : name }),
             text,
             isCurrent: name === view,
           }))}
@@ -238,10 +257,10 @@ export const marketFile = (services: SiteServices, format: "csv" | "parquet"): M
   fileDownload(services, async ({ context, visitor, query }) => {
     // Another site must not make a visitor pay.
     if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
-    const days = await daysOf(services);
     const requests = new PageRequests(services.callOperation, context, visitor);
-    const searches = await readSearches(requests, query, days);
-    const { trends } = await loadMarket({ requests, query }, searches, days);
+    const { searches, shown, lost } = await loadMarket(requests, query, await daysOf(services));
+    refuseFirst(lost.map(({ refusal }) => refusal));
+    const { trends } = shown;
     if (trends.length === 0) return { location: marketPath(query, {}) };
     const name = searchTitle(searches)
       .toLowerCase()

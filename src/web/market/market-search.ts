@@ -5,6 +5,7 @@ import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { pageRules, parameterNamesOf } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { lostFilter } from "../shop/filter-words.ts";
 import { apiFilters, readView } from "../shop/view.ts";
 
 export interface MarketSearch {
@@ -30,22 +31,36 @@ export interface MarketDays {
   readonly everywhere: string;
 }
 
-const against = /\s+(?:against|versus|vs\.?)\s+/i;
+/** Words between two searches that are compared. */
+export const against = /\s+(?:against|vs\.?|versus|compared (?:to|with))\s+/i;
 
-/** Reads the one or two searches of an address. Without any, it is that of all used cars: medians do not mix new and used ones unasked. */
-export async function readSearches(
-  requests: PageRequests,
-  query: URLSearchParams,
-  days: MarketDays,
-): Promise<readonly [own: MarketSearch, ...others: MarketSearch[]]> {
-  const given = givenFilters(query);
-  const words = (query.get("show") ?? "").trim();
-  const [first = "", second = ""] = words.split(against);
+/** What words stand for: filters, and why some stand for none. */
+interface ReadWords {
+  readonly words: string;
+  readonly filters: TextParameters;
+  readonly error?: string;
+}
+
+/** The words of both boxes, which may stand in one. */
+export async function readBoxes(requests: PageRequests, query: URLSearchParams): Promise<readonly ReadWords[]> {
+  const [first = "", second = ""] = (query.get("show") ?? "").trim().split(against);
   const compared = (query.get("against") ?? "").trim() || second;
-  const shown = words === "" && Object.keys(given).length === 0 ? "used cars" : first;
-  const own = await searchOf(requests, shown, given, days);
-  if (compared === "") return [own];
-  const other = await searchOf(requests, compared, {}, days, own.filters.inventory_type);
+  return Promise.all([first, ...(compared === "" ? [] : [compared])].map((words) => interpreted(requests, words)));
+}
+
+/** Without words and filters, the market is that of all used cars: medians do not mix new and used ones unasked. */
+const usedCars: ReadWords = { words: "used cars", filters: { inventory_type: "used,certified" } };
+
+/** Returns the one or two searches of an address: the first one has its filters. */
+export function searchesOf(
+  [first, compared]: readonly ReadWords[],
+  given: TextParameters,
+  days: MarketDays,
+): readonly [own: MarketSearch, ...others: MarketSearch[]] {
+  const isEmpty = first === undefined || (first.words === "" && Object.keys(given).length === 0);
+  const own = searchOf(isEmpty ? usedCars : first, given, days);
+  if (compared === undefined) return [own];
+  const other = searchOf(compared, {}, days, own.filters.inventory_type);
   if (!isReadable(other)) return [own, other];
   const names = Object.keys({ ...own.filters, ...other.filters });
   if (names.every((name) => own.filters[name] === other.filters[name]))
@@ -54,7 +69,7 @@ export async function readSearches(
 }
 
 /** Returns the filters among the parameters of an address. */
-const givenFilters = (query: URLSearchParams): TextParameters =>
+export const givenFilters = (query: URLSearchParams): TextParameters =>
   Object.fromEntries(
     Object.entries(readView(query)).filter(([name]) => ownValue(pageRules["/market"] ?? {}, name) === "filter"),
   );
@@ -62,20 +77,13 @@ const givenFilters = (query: URLSearchParams): TextParameters =>
 /** The longest question that the API takes. */
 const wordsMax = 200;
 
-async function searchOf(
-  requests: PageRequests,
-  words: string,
-  given: TextParameters,
-  days: MarketDays,
-  inherited?: string,
-): Promise<MarketSearch> {
-  const read = await interpreted(requests, words.slice(0, wordsMax));
-  const condition = inherited === undefined ? {} : { inventory_type: inherited };
+function searchOf(read: ReadWords, given: TextParameters, days: MarketDays, condition?: string): MarketSearch {
+  const { words, error } = read;
   const own = { ...read.filters, ...apiFilters(given, days.last) };
-  const isLost = read.error !== undefined && Object.keys(own).length === 0;
-  const filters = isLost ? {} : { ...condition, ...own };
+  const isLost = error !== undefined && Object.keys(own).length === 0;
+  const filters = isLost || condition === undefined ? own : { inventory_type: condition, ...own };
   const name = nameOf(filters);
-  return { words, given, filters, name, plural: pluralOf(name), condition: conditionOf(filters), error: read.error };
+  return { words, given, filters, name, plural: pluralOf(name), condition: conditionOf(filters), error };
 }
 
 /** Whether a search has a filter, or was asked without one: else there is nothing to show of it. */
@@ -83,19 +91,19 @@ export const isReadable = ({ error, filters }: MarketSearch): boolean =>
   error === undefined || Object.keys(filters).length > 0;
 
 /** Interprets words without those for prices, which every market has. */
-async function interpreted(
-  requests: PageRequests,
-  words: string,
-): Promise<{ readonly filters: TextParameters; readonly error?: string }> {
-  const asked = words.replace(/\s+prices?$/i, "").trim();
-  if (asked === "") return { filters: {} };
-  const answer = await requests.loadPart("words of the search", () => requests.call("interpretQuestion", { q: asked }));
-  if (answer === undefined) return { filters: {}, error: requests.missing.at(-1)?.reason ?? "" };
+async function interpreted(requests: PageRequests, words: string): Promise<ReadWords> {
+  const q = words
+    .slice(0, wordsMax)
+    .replace(/\s+prices?$/i, "")
+    .trim();
+  if (q === "") return { words, filters: {} };
+  const answer = await requests.loadPart("words of the search", () => requests.call("interpretQuestion", { q }));
+  if (answer === undefined) return { words, filters: {}, error: requests.missing.at(-1)?.reason ?? "" };
   const { filters, unmatched } = answer.data;
   const unknown = unmatched.map(({ text }) => `“${shortened(text)}”`);
   return unknown.length === 0
-    ? { filters }
-    : { filters, error: `Not understood: ${orList(unknown)}. An example that works: used Toyota RAV4 in WA.` };
+    ? { words, filters }
+    : { words, filters, error: `Not understood: ${orList(unknown)}. An example that works: used Toyota RAV4 in WA.` };
 }
 
 /** Returns the one value of a filter; undefined if it has several or none. */
@@ -138,6 +146,12 @@ function distinguished(own: MarketSearch, other: MarketSearch): readonly [Market
   return [named(own), named(other)];
 }
 
+/** Whether a refusal is of filters that a search has from the address. */
+export const isOfAddress =
+  ({ given }: MarketSearch) =>
+  (thrown: unknown): boolean =>
+    lostFilter(thrown, given) !== undefined;
+
 /** Returns the filters of a search that an operation has, and the names of those that it lacks. */
 export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
   const known = parameterNamesOf(id);
@@ -149,7 +163,7 @@ export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
 }
 
 /** Returns the page with the cars of a search, under further filters. */
-export const carsPath = ({ filters }: MarketSearch, more: TextParameters = {}): string =>
+export const carsPath = ({ filters }: Pick<MarketSearch, "filters">, more: TextParameters = {}): string =>
   `/shop?${queryString({ ...filters, ...more })}`;
 
 /** Returns the address of the page of the market with some parameters changed; undefined removes one. */

@@ -10,7 +10,7 @@ import {
   type TrendInterval,
 } from "../sentences/market.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { acceptedFilters, carsPath, type MarketDays, type MarketSearch } from "./market-search.ts";
+import { acceptedFilters, carsPath, isOfAddress, type MarketDays, type MarketSearch } from "./market-search.ts";
 
 /** Returns the days of the period that an address chooses: by default 30. */
 export const periodIn = (query: URLSearchParams): string => query.get("days") ?? "30";
@@ -59,7 +59,7 @@ export function trendPeriod(query: URLSearchParams, { first, last }: MarketDays)
   return { from, to: last, interval: epochDay(last) - epochDay(from) > dailyMax ? "week" : "day" };
 }
 
-/** Loads the days of a search, and the prices of its model by age. Returns undefined if the API refuses its days. */
+/** Loads the days of a search, and the prices of its model by age. Returns undefined if its days cannot be loaded. Throws refusals of filters of the address. */
 export async function loadTrend(
   requests: PageRequests,
   search: MarketSearch,
@@ -67,13 +67,10 @@ export async function loadTrend(
   days: MarketDays,
 ): Promise<SearchTrend | undefined> {
   const { filters, others } = acceptedFilters("getTrends", search);
-  const [trend, loss] = await Promise.all([
-    requests.loadPart(`prices of ${search.plural}`, () =>
-      requests.call("getTrends", { ...filters, ...trendQuery(period) }),
-    ),
-    loadLoss(requests, search),
-  ]);
+  const call = () => requests.call("getTrends", { ...filters, ...trendQuery(period) });
+  const trend = await requests.loadPart(`prices of ${search.plural}`, call, isOfAddress(search));
   if (trend === undefined) return undefined;
+  const loss = await loadLoss(requests, search);
   const points = (trend.data[0]?.points ?? []).map((point) => pointOf(point, period, days));
   return { search, points, loss, others };
 }
@@ -146,7 +143,10 @@ export function sideOf({ search, points, loss }: SearchTrend, { from, to }: Peri
 
 /** Returns the page with the cars of a search that were sold in some days. */
 export const soldPath = (search: MarketSearch, days: number): string =>
-  carsPath(search, { inventory_status: "sold", sold_within_days: String(days) });
+  carsPath(
+    { filters: Object.fromEntries(Object.entries(search.filters).filter(([name]) => name !== "value_rating")) },
+    { inventory_status: "sold", sold_within_days: String(days) },
+  );
 
 /** Returns the period in the words of verdicts. Searches of different conditions have them in their names. */
 export function spokenPeriod(trends: readonly SearchTrend[], { from, to }: Period): MarketPeriod {

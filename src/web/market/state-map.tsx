@@ -7,7 +7,7 @@ import { sortingOf } from "../components/numbers.tsx";
 import { mapTitle } from "../sentences/market.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { acceptedFilters, carsPath, type MarketSearch } from "./market-search.ts";
+import { acceptedFilters, carsPath, isOfAddress, type MarketSearch } from "./market-search.ts";
 
 interface StateNumbers {
   readonly code: string;
@@ -18,16 +18,17 @@ interface StateNumbers {
 }
 
 /** The states of a search. */
-export interface StateCounts {
+interface StateCounts {
   readonly search: MarketSearch;
   readonly states: readonly StateNumbers[];
 }
 
-/** Counts the states of a search. Returns undefined if the API refuses it. */
+/** Counts the states of a search. Returns undefined if they cannot be counted. Throws refusals of filters of the address. */
 export async function countStates(requests: PageRequests, search: MarketSearch): Promise<StateCounts | undefined> {
   const { filters } = acceptedFilters("getFacets", search);
   const query = { ...filters, facets: "state", metric: "price.median", facet_value_limit: "100" };
-  const answer = await requests.loadPart(`map of ${search.plural}`, () => requests.call("getFacets", query));
+  const call = () => requests.call("getFacets", query);
+  const answer = await requests.loadPart(`map of ${search.plural}`, call, isOfAddress(search));
   if (answer === undefined) return undefined;
   const states = (answer.data.facets.state ?? []).map(({ value: code, count: cars, metric }) => ({
     code,

@@ -7,7 +7,7 @@ import { plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../ingest/held-feeds.ts";
+import { correctHeldFeed, decideFeed, undoDecision } from "../../ingest/held-feeds.ts";
 import { decisionNames, type FeedDecision, type FeedOfDay } from "../../lake/feed-decisions.ts";
 import type { FeedDetails, FeedOverview, FeedProblem } from "../../query/quality/feed-overview.ts";
 import { Badge } from "../components/badge.tsx";
@@ -64,6 +64,29 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
     ))}
   </ul>
 );
+
+interface SilentActsProps {
+  readonly feed: FeedProblem;
+  readonly decision: FeedDecision | undefined;
+  readonly visitor: Visitor;
+}
+
+/** What can be decided about a dealer without a feed, or has been. Cars end by a decision from the second day on. */
+export const SilentActs = ({ feed, decision, visitor }: SilentActsProps): JSX.Element | null =>
+  decision !== undefined ? (
+    <span class="mute">{decision.decision === "end" ? "its cars end" : "waits a day"}</span>
+  ) : feed.cars === 0 ? null : (
+    <Form visitor={visitor} action="/operate/decide" class="acts" hidden={namesOf(feed.dealerId, feed.day)}>
+      <Button isSmall name="decision" value="wait">
+        Wait a day<span class="vh"> for {feed.name}</span>
+      </Button>
+      {plusDays(feed.last ?? feed.day, 1) === feed.day ? null : (
+        <Button isSmall name="decision" value="end">
+          End its cars<span class="vh">: {feed.name}</span>
+        </Button>
+      )}
+    </Form>
+  );
 
 /** Returns the fields by which forms and addresses name a feed. */
 const namesOf = (dealer: string, day: string) => ({ dealer, day });
@@ -174,7 +197,7 @@ export const Correct = ({ feed: { dealerId, day, files }, queue, visitor }: Corr
   </Sheet>
 );
 
-/** Accepts, rejects or corrects a held feed, as `carquet release`, `reject` and `correct` do. */
+/** Decides about a silent dealer, or about a held feed as `carquet release`, `reject` and `correct` do. */
 export const decideByForm =
   (services: SiteServices) =>
   async ({ visitor, fields, file }: VisitorForm) => {
@@ -185,7 +208,7 @@ export const decideByForm =
     const at = new Date(accounts.administration.nowMs);
     const decided = await current.use(async ({ feeds }) => {
       if (!feeds.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
-      if (decision !== "correct") return decideHeldFeed(exports.lake, feeds, feed, { decision, at });
+      if (decision !== "correct") return decideFeed(exports.lake, feeds, feed, { decision, at });
       if (file === undefined || file.size === 0) throw new UserError("No file: expected one with rows.");
       return withFile(file, (path) =>
         correctHeldFeed({ lake: exports.lake, queue }, feeds, feed, {
@@ -211,6 +234,8 @@ export const decidedNotes: ReadonlyMap<string, string> = new Map([
   ["release", "The file is accepted."],
   ["reject", "The file is rejected."],
   ["correct", "The correction waits for the next ingest."],
+  ["wait", "The cars of the dealer stay for another day."],
+  ["end", "The cars of the dealer end with the next delivery."],
   ["undo", "The decision is undone."],
 ]);
 

@@ -14,6 +14,7 @@ import { Note, Sheet } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import {
   decideTitle,
+  type Morning,
   morningVerdict,
   readTitle,
   type ServiceHealth,
@@ -25,7 +26,8 @@ import {
 import { count, day as dayText, shortCount, shortDay, time, weekday } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
-import { BrokenFeeds, DecidedToday, decidedNotes } from "./decisions.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { BrokenFeeds, DecidedToday, decidedNotes, SilentActs } from "./decisions.tsx";
 import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
@@ -46,14 +48,19 @@ export const morningPage =
       readFeedDecisions(exports.lake).catch((): readonly FeedDecision[] => []),
     ]);
     const today = time(accounts.administration.nowMs).slice(0, 10);
-    const { open, decided } = dividedFeeds(overview, decisions, { asOf, today, queue });
+    const { open, awaited, decided, decisionAbout } = dividedFeeds(overview, decisions, { asOf, today, queue });
     const shown = { overview, asOf, query };
     return operatePage({
       path: operatePath,
       title: "This morning",
       kicker: `Operate · ${weekday(asOf)}, ${dayText(asOf)}`,
       visitor,
-      judgement: verdictOf(overview, open.length, asOf, { version: current.version, hasFailed: freshness.hasFailed }),
+      judgement: verdictOf(overview, asOf, {
+        broken: open.length,
+        awaited: awaited.length,
+        version: current.version,
+        hasFailed: freshness.hasFailed,
+      }),
       children: (
         <>
           <Notes failed={overview.failed} lastIngest={freshness.lastIngest} decided={query.get("decided") ?? ""} />
@@ -73,7 +80,7 @@ export const morningPage =
           )}
           <div class="wide2">
             <div class="stack">
-              <SilentDealers {...shown} />
+              <SilentDealers {...shown} decisionAbout={decisionAbout} visitor={visitor} />
               <RefusedRows {...shown} />
             </div>
             <div class="stack">
@@ -86,7 +93,7 @@ export const morningPage =
     });
   };
 
-/** Returns the held feeds that wait for a decision, and the decisions of today or about the published day. */
+/** Returns the held feeds and the silent dealers that wait for a decision, and the decisions of today or about the published day. */
 function dividedFeeds(
   { problems }: FeedOverview,
   decisions: readonly FeedDecision[],
@@ -94,18 +101,19 @@ function dividedFeeds(
 ) {
   const isAbout = (one: FeedDecision, { dealerId, day }: FeedProblem) => isSameFeed(one, { dealer_id: dealerId, day });
   const decisionAbout = (feed: FeedProblem) => decisions.find((one) => isAbout(one, feed));
-  const open = problems.filter((feed) => feed.state === "held" && isUndecided(decisionAbout(feed), queue));
+  const undecided = problems.filter((feed) => isUndecided(decisionAbout(feed), queue));
+  const open = undecided.filter(({ state }) => state === "held");
+  const awaited = undecided.filter(({ state, cars }) => state === "silent" && cars > 0);
   const decided = decisions.filter(
     (one) => (one.day === asOf || one.at.startsWith(today)) && !open.some((feed) => isAbout(one, feed)),
   );
-  return { open, decided };
+  return { open, awaited, decided, decisionAbout };
 }
 
 function verdictOf(
   { states: { came = 0, refused = 0, held = 0, silent = 0 }, summaries }: FeedOverview,
-  broken: number,
   asOf: string,
-  service: { readonly version: string | undefined; readonly hasFailed: boolean },
+  service: Pick<Morning, "broken" | "awaited" | "version" | "hasFailed">,
 ) {
   const day = summaries.find((one) => one.day === asOf);
   const report = `/operate/days/${asOf}`;
@@ -115,7 +123,6 @@ function verdictOf(
     asOf,
     expected: came + refused + held + silent,
     silent,
-    broken,
     ...(day === undefined ? {} : { rows: day.vins + day.rejected, refused: day.rejected, cars: day.vins }),
     hrefs: { broken: "#decide", silent: "#silent", refused: `${report}#issues`, cars: "#read", came: report },
   });
@@ -174,11 +181,18 @@ interface ShownProps {
   readonly query: URLSearchParams;
 }
 
-const SilentDealers = ({ overview: { problems, days }, asOf, query }: ShownProps): JSX.Element => {
+interface SilentProps extends ShownProps {
+  readonly decisionAbout: (feed: FeedProblem) => FeedDecision | undefined;
+  readonly visitor: Visitor;
+}
+
+const SilentDealers = (props: SilentProps): JSX.Element => {
+  const { overview, asOf, query, decisionAbout, visitor } = props;
+  const { problems, days } = overview;
   const silent = problems
     .filter(({ state }) => state === "silent")
     .map((feed) => ({ ...feed, lastDay: feed.last ?? asOf }))
-    .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.lastVins - one.lastVins);
+    .sort((one, other) => one.lastDay.localeCompare(other.lastDay) || other.cars - one.cars);
   const { title, note } = silentTitle(silent, asOf);
   return (
     <TableSheet
@@ -193,13 +207,14 @@ const SilentDealers = ({ overview: { problems, days }, asOf, query }: ShownProps
       columns={[
         { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
         { title: `${shownDays} days`, cell: (feed) => <DayStrip feed={feed} days={days} /> },
-        { title: "Cars", value: ({ lastVins }) => lastVins, format: count },
+        { title: "Cars", value: ({ cars }) => cars, format: count },
         {
           title: "Silent",
           value: ({ lastDay }) => -Date.parse(lastDay),
           isNumber: true,
           cell: ({ lastDay }) => silentSince(lastDay, asOf),
         },
+        { title: "", cell: (feed) => <SilentActs feed={feed} decision={decisionAbout(feed)} visitor={visitor} /> },
       ]}
     />
   );
@@ -269,6 +284,7 @@ const CarsRead = ({ overview: { summaries, days }, asOf, query }: ShownProps): J
         rows: summaries,
         sorting: sortingOf("read", operatePath, query),
       }}
+      sql={`SELECT delivery_date AS day, sum(vins) AS cars, count(vins) AS files\nFROM feeds\nWHERE delivery_date >= '${first}'\nGROUP BY ALL\nORDER BY day`}
     >
       <Chart
         label={`Cars read on each of ${shown.length} days until ${dayText(asOf)}`}

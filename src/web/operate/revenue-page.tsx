@@ -213,6 +213,11 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
   const charged = classes.filter(({ micros }) => micros > 0);
   const rest = charged.length > classesMax ? charged.slice(classesMax - 1) : [];
   const other = { usageClass: "other", micros: rest.reduce((sum, { micros }) => sum + micros, 0) };
+  // Rows without a value are last in every order.
+  const ofClass =
+    <Value,>(value: (one: typeof other) => Value) =>
+    (one: typeof other) =>
+      one === other ? null : value(one);
   return (
     <TableSheet
       id="classes"
@@ -224,7 +229,11 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       rows={rest.length === 0 ? charged : [...charged.slice(0, classesMax - 1), other]}
       empty="Nothing was charged in this month."
       columns={[
-        { title: "Class", value: ({ usageClass }) => purposeOf(usageClass) },
+        {
+          title: "Class",
+          value: ofClass(({ usageClass }) => purposeOf(usageClass)),
+          cell: ({ usageClass }) => purposeOf(usageClass),
+        },
         {
           title: "Share",
           cell: ({ micros }) => (
@@ -234,7 +243,12 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
             </span>
           ),
         },
-        { title: "Charged", value: ({ micros }) => micros, format: roundMoney },
+        {
+          title: "Charged",
+          value: ofClass(({ micros }) => micros),
+          isNumber: true,
+          cell: ({ micros }) => roundMoney(micros),
+        },
       ]}
     />
   );

@@ -16,6 +16,7 @@ import {
   known,
   linked,
   type MaybeNumber,
+  mixed,
   part,
   pluralOf,
   sentenceOf,
@@ -313,19 +314,21 @@ export function paceNote({ days, cuts, supplyDays }: PriceChanges): string | und
 }
 
 /** Cars, how many of their prices are rated, and how many of these are great or good. */
-interface DealerStock extends Readonly<Partial<Record<"cars" | "medianDays" | "rated" | "goodOrBetter", MaybeNumber>>> {
+type StockNumbers = Record<"cars" | "used" | "new" | "medianDays" | "rated" | "goodOrBetter", MaybeNumber>;
+
+interface DealerStock extends Readonly<Partial<StockNumbers>> {
   readonly hrefs?: Hrefs<"cars" | "good"> | undefined;
 }
 
 /** Returns the stock of a car's dealer: `3 cars for sale, typically 54 days old. 2 of 3 are great or good prices.` */
-export function dealerSentence({ cars, medianDays, rated, goodOrBetter, hrefs }: DealerStock): Sentence {
-  const stock = clause`${linked(things(cars, "car"), hrefs?.cars)} for sale`;
-  const typical = known(medianDays, (days) => `${cars === 1 ? "" : "typically "}${daysText(days)} old`);
+export function dealerSentence({ cars, medianDays, rated, goodOrBetter, hrefs, ...stock }: DealerStock): Sentence {
+  const counted = clause`${linked(things(cars, "car"), hrefs?.cars)} for sale`;
+  const typical = known(medianDays, (days) => `${cars === 1 ? "" : "typically "}${daysText(days)} old${mixed(stock)}`);
   const good =
     some(rated) && typeof goodOrBetter === "number"
       ? clause`${linked(`${goodOrBetter === 0 ? "None" : count(goodOrBetter)} of ${count(rated)}`, hrefs?.good)} ${rated === cars ? "" : "rated ones "}${goodOrBetter <= 1 ? "is a great or good price" : "are great or good prices"}.`
       : undefined;
-  return joined([stock === undefined ? undefined : sentenceOf(joined([stock, typical], ", ")), good]);
+  return joined([counted === undefined ? undefined : sentenceOf(joined([counted, typical], ", ")), good]);
 }
 
 interface RatedEvidence extends PricedCar {

@@ -32,6 +32,8 @@ export interface Morning {
   readonly expected: number;
   readonly silent: number;
   readonly broken: number;
+  /** Silent dealers about which nothing is decided. */
+  readonly awaited?: number | undefined;
   readonly rows?: MaybeNumber;
   readonly refused?: MaybeNumber;
   readonly cars?: MaybeNumber;
@@ -43,6 +45,7 @@ export interface Morning {
 
 /** Returns the verdict of a morning, in digits: `516 of 522 files came. 3 look broken, 6 are silent.` */
 export function morningVerdict({ expected, silent, broken, version, hrefs, ...morning }: Morning): Judgement {
+  const open = broken + (morning.awaited ?? 0);
   const came = Math.max(0, expected - silent);
   const on = shortDay(morning.day, morning.asOf);
   const all = came === 1 ? "The one file" : `All ${count(came)} files`;
@@ -67,7 +70,7 @@ export function morningVerdict({ expected, silent, broken, version, hrefs, ...mo
       : `Of the ${inWords(broken)}, nothing changes until you decide.`;
   const rows = known(morning.rows, (number) => ` of ${count(number)}`);
   return judgement(joined([failed || undefined, files]), joined([published, broken === 0 ? "" : waits]), [
-    ...fact(count(broken), agreeing(broken, "decision open", "decisions open")),
+    ...fact(count(open), agreeing(open, "decision open", "decisions open")),
     ...fact(rows && clause`${linked(digits(morning.refused), hrefs?.refused)}${rows}`, "rows refused"),
     ...fact(linked(digits(morning.cars), hrefs?.cars), "cars read"),
   ]);
@@ -145,6 +148,8 @@ const decisionWords: Readonly<Record<FeedDecision["decision"], string>> = {
   release: "Accepted: its cars are those of the file",
   reject: "Rejected: its old cars stay",
   correct: "Corrected: the new file replaces it",
+  wait: "Waits a day: its cars stay for another one without a file",
+  end: "Its cars end with the next delivery, unless a file comes",
 };
 
 /** Returns what was decided about a dealer's feed. */

@@ -17,6 +17,7 @@ import {
   known,
   linked,
   type MaybeNumber,
+  mixed,
   neutral,
   orList,
   pairOf,
@@ -210,18 +211,15 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
 function foundFacts(found: FoundCars): readonly Fact[] {
   if (found.search === undefined || found.cars < 2) return [];
   const time = found.isSold === true ? "typical time to a sale" : "typical time on the lot";
-  return [...fact(wholePrice(found.medianPrice), medianLabel(found)), ...fact(daysText(found.medianDays), time)];
+  return [
+    ...fact(wholePrice(found.medianPrice), medianLabel(found)),
+    ...fact(daysText(found.medianDays), `${time}${mixed(found)}`),
+  ];
 }
 
 /** Returns what a median price is of: `median price, used and new together, within your bound`. */
-export const medianLabel = ({
-  used,
-  new: fresh,
-  hasPriceBound = false,
-}: Pick<FoundCars, "used" | "new" | "hasPriceBound">): string =>
-  ["median price", some(used) && some(fresh) ? "used and new together" : "", hasPriceBound ? "within your bound" : ""]
-    .filter((word) => word !== "")
-    .join(", ");
+export const medianLabel = (found: Pick<FoundCars, "used" | "new" | "hasPriceBound">): string =>
+  `median price${mixed(found)}${found.hasPriceBound === true ? ", within your bound" : ""}`;
 
 /** A change of a search, in words as a chip has them, and what it would find. */
 export interface SearchChange {
@@ -279,6 +277,7 @@ export interface MarketToday {
   readonly usedMedian?: MaybeNumber;
   readonly great?: MaybeNumber;
   readonly cheaper?: MaybeNumber;
+  /** Of used cars. */
   readonly medianDays?: MaybeNumber;
   /** Whether the newest day is old: then nothing is of today. */
   readonly isOld?: boolean | undefined;
@@ -300,16 +299,8 @@ export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
 }
 
 /** Returns the numbers of the front door. */
-export const frontFacts = ({
-  usedMedian,
-  great,
-  cheaper,
-  medianDays,
-  isOld = false,
-  day,
-  hrefs,
-}: MarketToday): readonly Fact[] => [
-  ...fact(linked(wholePrice(usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
+export const frontFacts = ({ great, cheaper, isOld = false, day, hrefs, ...today }: MarketToday): readonly Fact[] => [
+  ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
   ...fact(
     linked(digits(great), hrefs?.great),
     `great ${great === 1 ? "price" : "prices"} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
@@ -318,7 +309,7 @@ export const frontFacts = ({
     linked(digits(cheaper), hrefs?.cheaper),
     `${cheaper === 1 ? "car" : "cars"} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
   ),
-  ...fact(linked(daysText(medianDays), hrefs?.medianDays), "typical time on the lot"),
+  ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
 
 /** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */

@@ -17,6 +17,10 @@ export const some = (value: MaybeNumber): value is number => typeof value === "n
 
 export const digits = (value: MaybeNumber): string | undefined => known(value, (number) => count(number));
 
+/** Returns what a median says that mixes used and new cars. */
+export const mixed = ({ used, new: fresh }: Readonly<Partial<Record<"used" | "new", MaybeNumber>>>): string =>
+  some(used) && some(fresh) ? ", used and new together" : "";
+
 /** Formats a price without cents. */
 export const wholePrice = (value: MaybeNumber): string | undefined =>
   known(value, (number) => dollars(Math.round(number)));

@@ -9,7 +9,7 @@ import { day as dayText, money, usd } from "./format.ts";
 import { HowMade } from "./how-made.tsx";
 import { Brand, Icon } from "./icons.tsx";
 import { CapNotice } from "./notes.tsx";
-import type { ChargedRequest } from "./page-requests.ts";
+import type { ChargedRequest, MissingPart } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
 
 export interface PageContent {
@@ -40,8 +40,10 @@ export interface PageContent {
   /** The published day of the prices, `YYYY-MM-DD`, and the note if it is old: known to the handler of pages. */
   readonly day?: string | undefined;
   readonly oldData?: ComponentChildren;
-  /** What is wrong with the address: known to the sender of pages. */
+  /** What is wrong with the address, besides what the sender of pages knows. */
   readonly faults?: readonly string[];
+  /** The parts that could not be loaded: known to the handler of pages. */
+  readonly missing?: readonly MissingPart[];
   /** The browser modules that other pages do not load. */
   readonly bundles?: readonly string[];
 }
@@ -61,7 +63,7 @@ export function renderDocument(content: PageContent, visitor: Visitor | undefine
 }
 
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
-  const { door, look, top, body, hasCars = false, oldData, faults = [], requests = [], sql } = content;
+  const { door, look, top, body, hasCars = false, oldData, faults = [], missing = [], requests = [], sql } = content;
   const classes = [tints[door ?? "shop"], look, visitor?.isOpen === true ? "open" : undefined];
   return (
     <html lang="en">
@@ -87,6 +89,9 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
               <Note key={fault} isAlert>
                 {fault}
               </Note>
+            ))}
+            {missing.map(({ name, reason }) => (
+              <Note key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</Note>
             ))}
             {body}
             <HowMade requests={requests} sql={sql} />

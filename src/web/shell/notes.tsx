@@ -1,21 +1,10 @@
-/** Notes that any page can have: parts that are missing, prices that are old, and an account that is near its monthly limit. */
+/** Notes that any page can have: prices that are old, and an account that is near its monthly limit. */
 import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { FreshnessReport } from "../../http/service/freshness.ts";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
-import { Note } from "../components/sheet.tsx";
 import { age, time, usd } from "./format.ts";
-import type { MissingPart } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
-
-/** A note for each part that could not be loaded; nothing if the page is complete. */
-export const MissingParts = ({ missing }: { readonly missing: readonly MissingPart[] }): JSX.Element => (
-  <>
-    {missing.map(({ name, reason }) => (
-      <Note key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</Note>
-    ))}
-  </>
-);
 
 /** The note above the verdict when the shown prices are old: how old, why, and what to do. Fresh prices have none. */
 interface OldDataProps {

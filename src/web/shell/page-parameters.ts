@@ -8,6 +8,7 @@ import { unknownParameter } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
+import { decisionNames } from "../../lake/feed-decisions.ts";
 import type { EndpointId } from "../../operations/caller.ts";
 import { operationDocs } from "../build/operation-docs.ts";
 import { andList, orList } from "../sentences/words.ts";
@@ -61,15 +62,14 @@ const market = {
   against: text,
   days: ["30", "60", "365"],
   view: ["table", "map"],
-  sort: orders(
-    "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
-  ),
   numbers: numbersOf({
     price: "day median median_against",
     days: "day median median_against",
     loss: "model age cars median fitted",
     map: "state cars median",
     "map-against": "state cars median",
+    table:
+      "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
   }),
 };
 
@@ -117,7 +117,7 @@ export const pageParameters = {
   "/sign-in": { token: text },
   "/invitation": { token: text },
   "/operate": {
-    decided: ["release", "reject", "correct", "undo"],
+    decided: [...decisionNames, "undo"],
     numbers: numbersOf({
       silent: "dealer cars silent",
       refused: "dealer cars refused",
@@ -178,7 +178,28 @@ export function readAddress(route: unknown, querystring: string) {
     if (fault !== undefined) faults.push(fault);
     else for (const value of values) query.append(name, value);
   }
+  // Pages of searches have bounds of years, which no operation has.
+  for (const name of Object.hasOwn(rules, "min_year") ? new Set(query.keys()) : []) {
+    const fault = ruledOut(name, query);
+    if (fault === undefined) continue;
+    query.delete(name);
+    faults.push(fault);
+  }
   return { query, faults };
+}
+
+/** Returns why the rest of an address rules a filter out: sold cars are not judged, and a radius is around a place. */
+function ruledOut(name: string, query: URLSearchParams): Refusal | undefined {
+  const sold = query.has("sold_within_days") ? "sold_within_days" : "inventory_status=sold";
+  const isSold = query.has("sold_within_days") || query.has("inventory_status", "sold");
+  if (isSold && (name === "value_rating" || (name === "sort" && query.get(name) === "-value")))
+    return refuse("incompatible_parameters", { parameters: `${name} and ${sold}`, reason: "sold cars are not judged" });
+  if (name === "radius" && !query.has("postal_code") && !query.has("latitude"))
+    return refuse("missing_parameter", {
+      parameter: "postal_code",
+      allowed: "a ZIP code from which radius is measured",
+    });
+  return undefined;
 }
 
 /** Returns the refusal of a name, which says those of the page. */

@@ -1,6 +1,6 @@
 /** The API requests of one page, and their total cost. */
 import { setMaxListeners } from "node:events";
-import { errors } from "../../contract/errors.ts";
+import { errors, type Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
 import { clientSignal, type RequestContext } from "../../http/context.ts";
@@ -35,6 +35,8 @@ export class PageRequests {
   private readonly caller: InternalCaller;
   /** Whether a part was refused as invalid, by a value of the address. */
   hasInvalid = false;
+  /** The first refusal of a part that the account cannot pay. */
+  unpaid: Refusal | undefined;
   private sent = 0;
   private lookUps = 0;
 
@@ -91,18 +93,22 @@ export class PageRequests {
 
   /**
    * Loads an optional part of a page that already has content to show: what has been charged is shown even if other parts fail. Returns undefined
-   * for a part that fails. Throws Abandoned if the client has disconnected.
+   * for a part that fails. Throws Abandoned if the client has disconnected, and what `isThrown`.
    */
-  async loadPart<Part>(name: string, load: () => Promise<Part>): Promise<Part | undefined> {
+  async loadPart<Part>(
+    name: string,
+    load: () => Promise<Part>,
+    isThrown: (thrown: unknown) => boolean = () => false,
+  ): Promise<Part | undefined> {
     try {
       return await load();
     } catch (thrown) {
-      if (thrown instanceof Abandoned) throw thrown;
-      const { code, message: reason } = loggedRefusalOf(thrown, {
-        requestId: this.caller.parentRequestId,
-        log: this.caller.log,
-      });
+      if (thrown instanceof Abandoned || isThrown(thrown)) throw thrown;
+      const { parentRequestId: requestId, log } = this.caller;
+      const refusal = loggedRefusalOf(thrown, { requestId, log });
+      const { code, message: reason } = refusal;
       if (errors[code][0] === 400) this.hasInvalid = true;
+      if (errors[code][0] === 402) this.unpaid ??= refusal;
       if (!this.missingParts.some((part) => part.name === name && part.reason === reason))
         this.missingParts.push({ name, reason });
       return undefined;

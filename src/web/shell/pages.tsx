@@ -64,10 +64,13 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
         refuseFirst(faults);
         return context.redirect(content.location);
       }
-      const { micros, charged, hasInvalid } = requests;
+      const { micros, charged, missing, hasInvalid, unpaid, main } = requests;
+      // A page without any content says whom to ask.
+      if (unpaid !== undefined && main === undefined) throw unpaid;
       const page = {
         micros,
         requests: charged,
+        missing,
         status: hasInvalid ? 400 : 200,
         ...ageOf(services, visitor),
         ...content,
@@ -124,8 +127,9 @@ export function requirePlainText(parameters: readonly (readonly [name: string, v
 }
 
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
-  const { faults } = readAddress(context._matchedRoute, context.querystring);
   const { imageHosts, status = 200 } = content;
+  const read = readAddress(context._matchedRoute, context.querystring).faults.map(({ message }) => message);
+  const faults = [...new Set([...read, ...(content.faults ?? [])])];
   context.status = status === 200 && faults.length > 0 ? 400 : status;
   const policy =
     imageHosts === undefined
@@ -138,7 +142,7 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   const isKept = isPaid(content.door) || content.door === "build";
   context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
-  context.body = renderDocument({ ...content, faults: faults.map(({ message }) => message) }, visitor);
+  context.body = renderDocument({ ...content, faults }, visitor);
 }
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */

@@ -6,10 +6,16 @@ interface VerdictProps {
   /** Where the reader is: links to the pages above this one. */
   readonly kicker?: ComponentChildren;
   readonly judgement: Judgement;
+  /** What stands for its context. */
+  readonly children?: ComponentChildren;
 }
 
 /** The verdict, as wide as the window: the property `top` of a page. */
-export const Verdict = ({ kicker, judgement: { sentence, context, facts = [] } }: VerdictProps): JSX.Element => (
+export const Verdict = ({
+  kicker,
+  judgement: { sentence, context, facts = [] },
+  children,
+}: VerdictProps): JSX.Element => (
   <section class="verdict">
     <div class="frame">
       {kicker === undefined ? null : <p class="kicker">{kicker}</p>}
@@ -22,6 +28,7 @@ export const Verdict = ({ kicker, judgement: { sentence, context, facts = [] } }
             <Words sentence={context} />
           </p>
         )}
+        {children}
       </div>
       {facts.length === 0 ? null : <Facts facts={facts} />}
     </div>

@@ -164,23 +164,20 @@ const RangeField = ({ definition, view, facets }: FacetFieldProps): JSX.Element 
     (min !== undefined || max !== undefined) &&
     (min === undefined || range.max > Number(min)) &&
     (max === undefined || range.min < Number(max));
-  const format = (bound: string): string => boundText(name, bound);
   const lowest = facets.stats[name]?.min ?? ranges[0]?.min;
   return (
     <RangeFacet
       legend={title}
       name={minName.slice("min_".length)}
-      min={min}
-      max={max}
+      texts={[boundText(name, min), boundText(name, max)]}
+      placeholders={[boundText(name, lowest?.toString()) || "any", "any"]}
       bars={ranges.map((range) => ({ count: range.count, isIn: isWithin(range) }))}
-      placeholders={[lowest === undefined ? "any" : format(String(lowest)), "any"]}
-      format={format}
     />
   );
 };
 
 /** Formats a bound; the words of a client that are no number stay. */
-function boundText(name: string, bound: string): string {
+function boundText(name: string, bound = ""): string {
   if (bound === "" || name === "year" || !Number.isFinite(Number(bound))) return bound;
   return name === "price" ? dollars(Number(bound)) : decimal(Number(bound));
 }

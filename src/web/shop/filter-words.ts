@@ -1,6 +1,6 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
-import type { ErrorCode } from "../../contract/errors.ts";
+import { type ErrorCode, Refusal } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
@@ -19,8 +19,24 @@ interface ChosenFilter {
 /** A filter that the API refuses, by its parameters, and why. */
 export interface LostFilter {
   readonly names: readonly string[];
-  readonly code: ErrorCode;
-  readonly message: string;
+  readonly refusal: Refusal;
+}
+
+/** Refusals of filters, after which the rest is shown, with the parameters that their codes name. */
+const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_parameter_value: "",
+  repeated_parameter: "",
+  incompatible_parameters: "",
+  unknown_postal_code: "postal_code",
+};
+
+/** Returns which parameters of an address a refusal is about; undefined for other exceptions. */
+export function lostFilter(thrown: unknown, given: ViewParameters): LostFilter | undefined {
+  if (!(thrown instanceof Refusal)) return undefined;
+  const named = ofFilters[thrown.code];
+  const words = new Set(named === undefined ? [] : `${named} ${thrown.parameters}`.split(/\W+/));
+  const names = Object.keys(given).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
+  return names.length === 0 ? undefined : { names, refusal: thrown };
 }
 
 /** What is known of a view besides its parameters. */
@@ -83,9 +99,9 @@ export function chosenFilters(view: ViewParameters, names: ViewNames = {}): read
 }
 
 /** Returns why a filter is refused: of bounds in plain words, else as the API says it. */
-export function whyLost(view: ViewParameters, { names: [name = ""], message }: LostFilter): string {
+export function whyLost(view: ViewParameters, { names: [name = ""], refusal }: LostFilter): string {
   const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
-  if (range === undefined) return message;
+  if (range === undefined) return refusal.message;
   if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
     return "The first number is greater than the second: swap them.";
   const wrong = [`min_${range}`, `max_${range}`].find((bound) => !(Number(view[bound] ?? 0) >= 0)) ?? name;
@@ -163,20 +179,11 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
 }
 
 /** The filters that `searchWords` has words for. */
-const spokenNames: ReadonlySet<string> = new Set([
-  ...[
-    "inventory_type",
-    "base_exterior_color",
-    "exterior_color",
-    "fuel_type",
-    "drivetrain",
-    "make",
-    "model",
-    "features",
-  ],
-  ...["body_type", "state", "year", "min_year", "max_year", "min_price", "max_price", "min_mileage", "max_mileage"],
-  ...["postal_code", "radius"],
-]);
+const spokenNames: ReadonlySet<string> = new Set(
+  "inventory_type base_exterior_color exterior_color fuel_type drivetrain make model features body_type state year min_year max_year min_price max_price min_mileage max_mileage postal_code radius".split(
+    " ",
+  ),
+);
 
 /** The filters that choose the market, which the verdict says. */
 const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days"]);

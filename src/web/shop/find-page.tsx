@@ -3,6 +3,7 @@ import { Refusal } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import { pageNamed } from "../build/navigation.ts";
+import { against } from "../market/market-search.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { notice, type Way } from "../shell/notice.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -15,9 +16,6 @@ type PageServices = Pick<SiteServices, "current" | "photos">;
 
 /** The longest question that the API takes. */
 const questionMax = 200;
-
-/** Words between two searches that are compared. */
-const against = /\s+(?:against|vs\.?|versus|compared (?:to|with))\s+/i;
 
 /** Returns the handler of `/find`. The cost of a page of cars includes that of understanding the question. */
 export const lookUpPage =

@@ -18,7 +18,6 @@ import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
 import { count, dollars, plainWords } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
-import { MissingParts } from "../shell/notes.tsx";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -62,7 +61,6 @@ export const frontDoor =
       top: <Hero {...front} />,
       body: (
         <>
-          <MissingParts missing={visit.requests.missing} />
           <Numbers today={front.today} />
           <Gates today={front.today} visitor={visit.visitor} />
         </>
@@ -91,12 +89,10 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
   // The first request decides whether the account may see the page.
-  const { data: all } = await requests.call("getFacets", {
-    facets: "inventory_type,value_rating,price,days_on_market",
-  });
+  const { data: all } = await requests.call("getFacets", { facets: "inventory_type,value_rating" });
   const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
-      requests.call("getFacets", { facets: "price", inventory_type: "used,certified" }),
+      requests.call("getFacets", { facets: "price,days_on_market", inventory_type: "used,certified" }),
     ),
     requests.loadPart("number of dealers", () => requests.call("searchDealers", { limit: "1" })),
     requests.loadPart("cheaper cars", search(cheaperSince(asOf), { fields: "id", limit: "1" })),
@@ -116,7 +112,7 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
     usedMedian: used?.data.stats.price?.median,
     great: countOf("value_rating", "great"),
     cheaper: cheaper?.pagination.total,
-    medianDays: all.stats.days_on_market?.median,
+    medianDays: used?.data.stats.days_on_market?.median,
     isOld,
     day: asOf,
     hrefs: {

@@ -14,7 +14,6 @@ import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count, day, dollars, plainWords, text } from "../shell/format.ts";
-import { MissingParts } from "../shell/notes.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -64,12 +63,11 @@ export async function keptPage(
     door: "shop",
     imageHosts: photoHostsOf(photos),
     ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: keptPath(ids) }),
-    status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,
+    faults: isTooLong ? [`The address names ${ids.length} cars: expected at most ${keptMax}.`] : [],
+    status: !isTooLong && ids.length > 0 && cars.length === 0 ? 404 : 200,
     top: <Verdict kicker={kicker} judgement={judgement} />,
     body: (
       <>
-        <MissingParts missing={requests.missing} />
-        {isTooLong ? <Note isAlert>{`The address names ${ids.length} cars: expected at most ${keptMax}.`}</Note> : null}
         {words !== "" && added === undefined ? (
           <Note>
             {`“${words}” is neither the VIN of a car nor the id of one. `}

@@ -1,6 +1,6 @@
 /** The search behind a page of the shop: its cars, the counts beside the filters, the place of its ZIP code, and what would show more cars. */
 import { ownValue } from "../../base/json.ts";
-import { type ErrorCode, errors, Refusal } from "../../contract/errors.ts";
+import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
@@ -9,7 +9,7 @@ import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
-import { chosenFilters, type LostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, lostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
 import {
   apiFilters,
   listOf,
@@ -40,28 +40,17 @@ export interface FoundView {
   readonly invalid?: Refusal;
 }
 
-/** Refusals of filters, after which the rest is searched, with the parameters that their codes name. */
-const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
-  invalid_parameter_value: "",
-  repeated_parameter: "",
-  incompatible_parameters: "",
-  unknown_postal_code: "postal_code",
-};
-
 /** Searches without the filters that the API refuses, which are `lost`. */
 export async function findValid(
   context: SearchContext,
   view: ViewParameters,
 ): Promise<{ readonly view: ViewParameters; readonly found: FoundView; readonly lost: readonly LostFilter[] }> {
   const found = await findView(context, view);
-  const { code, message = "", parameters = "" } = found.invalid ?? {};
-  const named = code && ofFilters[code];
-  const words = new Set(named === undefined ? [] : `${named} ${parameters}`.split(/\W+/));
-  const names = Object.keys(view).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
-  if (code === undefined || names.length === 0) return { view, found, lost: [] };
-  const isPlaceless = names.includes("postal_code") && view.sort === "distance";
-  const rest = await findValid(context, withoutFilters(view, isPlaceless ? [...names, "sort"] : names));
-  return { ...rest, lost: [{ names, code, message }, ...rest.lost] };
+  const lost = lostFilter(found.invalid, view);
+  if (lost === undefined) return { view, found, lost: [] };
+  const isPlaceless = lost.names.includes("postal_code") && view.sort === "distance";
+  const rest = await findValid(context, withoutFilters(view, isPlaceless ? [...lost.names, "sort"] : lost.names));
+  return { ...rest, lost: [lost, ...rest.lost] };
 }
 
 /** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */

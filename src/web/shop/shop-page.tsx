@@ -4,12 +4,11 @@ import type { PhotoMode, SiteServices } from "../../http/service/service-state.t
 import { queryString } from "../../operations/caller.ts";
 import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
+import { medianOf } from "../lot/lot-dealers.ts";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
 import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
-import { MissingParts } from "../shell/notes.tsx";
-import type { MissingPart } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -61,13 +60,16 @@ export const shopPage =
         maxAge: nearMaxAgeMs,
         secure: context.secure,
       });
-    const { missing } = requests;
-    const page: ShownShop = { given: view, view: shown, found, lost, asOf, photos, question, visitor, missing };
+    const page: ShownShop = { given: view, view: shown, found, lost, asOf, photos, question, visitor };
     const judgement = verdictOf(page);
     return {
       title: textOf(judgement.sentence).replace(/\.$/, ""),
       door: "shop",
-      ...(found.invalid === undefined && lost.length === 0 ? {} : { status: 400 }),
+      ...(isPlaceLost(lost) ? { status: 400 } : {}),
+      faults: [
+        ...(found.invalid === undefined ? [] : [found.invalid.message]),
+        ...lost.filter((one) => !isOfPlace(one)).map((one) => whyLost(view, one)),
+      ],
       question: question?.words,
       imageHosts: photoHostsOf(photos),
       hasCars: (found.answer?.data.length ?? 0) > 0,
@@ -107,7 +109,6 @@ interface ShownShop {
   readonly photos: PhotoMode;
   readonly question: AskedQuestion | undefined;
   readonly visitor: Visitor;
-  readonly missing: readonly MissingPart[];
 }
 
 /** Returns what the page judges of a search. */
@@ -148,8 +149,8 @@ function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
     branded: countOf("keywords", "branded"),
     used: countOf("inventory_type", "used", "certified"),
     new: countOf("inventory_type", "new"),
-    medianPrice: isAll ? medianOf(answer.data.map(({ price }) => price)) : stats.price?.median,
-    medianDays: isAll ? medianOf(answer.data.map((car) => car.days_on_market)) : stats.days_on_market?.median,
+    medianPrice: isAll ? medianOf(answer.data.flatMap(({ price }) => price ?? [])) : stats.price?.median,
+    medianDays: isAll ? medianOf(answer.data.flatMap((car) => car.days_on_market ?? [])) : stats.days_on_market?.median,
     hasPriceBound: view.min_price !== undefined || view.max_price !== undefined,
     changes: more?.changes.filter((change) => change.cars > 0).length,
     isSold: !isJudged(view),
@@ -159,12 +160,6 @@ function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
       cleanTitles: viewPath(withParameters(view, { keywords: "clean_title" })),
     },
   });
-}
-
-/** Returns the median of the known numbers: the lower one of two in the middle. */
-function medianOf(values: readonly (number | null | undefined)[]): number | undefined {
-  const known = values.filter((value) => typeof value === "number").sort((one, other) => one - other);
-  return known[Math.floor((known.length - 1) / 2)];
 }
 
 const isPlaceLost = (lost: ShownShop["lost"]): boolean => lost.some(isOfPlace);
@@ -202,18 +197,9 @@ const Shop = (page: ShownShop): JSX.Element => {
   );
 };
 
-/** Why parts are missing, a search is refused, or values match no car. */
-const Notes = ({ given, view, found, lost, missing }: ShownShop): JSX.Element => (
+/** Values that match no car. */
+const Notes = ({ view, found }: ShownShop): JSX.Element => (
   <>
-    {found.invalid === undefined ? null : <Note isAlert>{found.invalid.message}</Note>}
-    {lost
-      .filter((one) => !isOfPlace(one))
-      .map((one) => (
-        <Note key={one.names[0]} isAlert>
-          {whyLost(given, one)}
-        </Note>
-      ))}
-    <MissingParts missing={missing} />
     {(found.answer?.meta.unmatched ?? [])
       .filter(({ parameter }) => view[parameter] !== undefined)
       .map(({ parameter, value, did_you_mean: meant }) => (

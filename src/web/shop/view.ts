@@ -17,9 +17,7 @@ const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Values that mean the same as no value. */
 const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
-/**
- * Returns the view of a query. Repeated parameters, as forms send them, are lists. Sold listings have no values to filter or sort by.
- */
+/** Returns the view of a query. Repeated parameters, as forms send them, are lists. */
 export function readView(query: URLSearchParams): ViewParameters {
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
@@ -29,12 +27,6 @@ export function readView(query: URLSearchParams): ViewParameters {
   const parameters: Record<string, string> = Object.fromEntries(
     given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
   );
-  if (!isJudged(parameters)) {
-    delete parameters.value_rating;
-    if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
-  }
-  const isPlaced = parameters.postal_code !== undefined || parameters.latitude !== undefined;
-  if (!isPlaced && /^\d+$/.test(parameters.radius ?? "")) delete parameters.radius;
   return parameters;
 }
 

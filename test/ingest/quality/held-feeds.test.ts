@@ -4,6 +4,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
+import { decideFeed, undoDecision } from "../../../src/ingest/held-feeds.ts";
 import type { IngestOptions } from "../../../src/ingest/ingest.ts";
 import {
   type DecisionName,
@@ -220,6 +221,56 @@ test("a rejected feed is none of the collapsed feeds in a row, also after a day 
     { outcome: "held", reason: "an operator rejected the feed", n: 3 },
     { outcome: "held", reason: "the prices of the feed collapsed", n: 12 },
   ]);
+});
+
+test("the cars of a silent dealer end earlier or later by decisions of an operator, which a replay makes again", async (scope) => {
+  const silent = "2026-03-09";
+  const feeds = await folderOf(scope, {
+    [days[0]]: usual,
+    [days[1]]: { north: usual.north, south: [] },
+    [silent]: { north: usual.north, south: [] },
+  });
+  const { lake } = await createLake(scope, feeds, { ...light, day: days[0] });
+  const activeOf = async () => ((await stateOf(lake, silent))["south active"] ?? []).length;
+  const on = async (day: string, decision?: "wait"): Promise<number> => {
+    const version = await openVersion(scope, lake);
+    const at = new Date("2026-03-02T12:00:00.000Z");
+    if (decision !== undefined)
+      await decideFeed(lake, version.feeds, { dealer_id: south, day: version.manifest.as_of }, { decision, at });
+    await ingestPath(lake, feeds, { ...light, day });
+    return activeOf();
+  };
+  assert.equal(await on(days[1]), southCars.length, "its claims stand");
+  assert.equal(await on(silent, "wait"), southCars.length, "also for longer than 7 days");
+  const { problems, states } = await feedOverview(await openVersion(scope, lake), 10);
+  assert.deepEqual(
+    [problems.map(({ name, state, cars, last }) => [name, state, cars, last]), states.silent],
+    [[["South", "silent", southCars.length, days[0]]], 1],
+  );
+  await undoDecision({ lake, queue: undefined }, { dealer_id: south, day: days[1] });
+  await ingestPath(lake, feeds, { ...light, replayFrom: silent });
+  assert.equal(await activeOf(), 0, "without the decision, they end");
+
+  await recordDecision(lake, {
+    dealer_id: south,
+    day: days[1],
+    vins: 0,
+    decision: "end",
+    at: "2026-03-02T12:00:00.000Z",
+  });
+  await ingestPath(lake, feeds, { ...light, replayFrom: days[1] });
+  assert.equal((await stateOf(lake, days[1]))["south active"], undefined);
+  const version = await openVersion(scope, lake);
+  const { data } = await explainVin(vinOf(21), 50, version);
+  const ended = data.steps.find(({ event }) => event === "claim_ended");
+  assert.deepEqual(
+    [ended?.day, ended?.text],
+    [days[1], "South has delivered nothing for 1 day; an operator ended its claims."],
+  );
+  await assert.rejects(
+    decideFeed(lake, version.feeds, { dealer_id: north, day: silent }, { decision: "end", at: new Date(0) }),
+    /is not absent \(accepted\): expected a dealer without one\./,
+  );
 });
 
 test("a decision replaces an earlier one about its feed, and is withdrawn as if there had been none", async (scope) => {

@@ -233,6 +233,7 @@ test("a car's page says how its dealer prices, why its price has its rating, and
       { cars: 1, medianDays: 1, rated: 1, goodOrBetter: 1 },
       "1 car for sale, 1 day old. 1 of 1 is a great or good price.",
     ],
+    [{ cars: 3, used: 2, new: 1, medianDays: 54 }, "3 cars for sale, typically 54 days old, used and new together."],
     [{ cars: 40, rated: 30, goodOrBetter: 0 }, "40 cars for sale. None of 30 rated ones is a great or good price."],
     [{ cars: 40, rated: 0, goodOrBetter: 0 }, "40 cars for sale."],
     [{ cars: null }, ""],

@@ -98,7 +98,7 @@ test("a search begins with how many cars match, and which of them are great pric
       "Seven cars match. Two are [neutral:great prices].",
       "Used SUVs.",
       "$17,898 median price, used and new together, within your bound",
-      "1 day typical time on the lot",
+      "1 day typical time on the lot, used and new together",
     ],
     [
       { cars: 1, great: 1, greatCities: ["Seattle"], search: "X", cleanTitles: 1 },
@@ -239,11 +239,11 @@ test("the front door says what is for sale today, and nothing of today if the da
     [
       [
         false,
-        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time on the lot",
+        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time of used cars on the lot",
       ],
       [
         true,
-        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time on the lot",
+        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
     ],
   );

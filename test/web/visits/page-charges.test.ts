@@ -64,7 +64,8 @@ test("an account whose balance is used up still sorts what it has paid for", asy
   const { open } = await browserOf(client, { usd: "0.005" });
   await open("/shop");
   assert.deepEqual((await open("/shop?sort=price")).charges, []);
-  await open("/shop?max_price=30000", 402);
+  for (const path of ["/shop?max_price=30000", "/market", "/dealers"])
+    assert.match((await open(path, 402)).page, /Ask the person who invited you to add credit/, path);
 });
 
 test("a free explorer writes no charge and shows no meter; requests with a key are charged, a suspended account is refused", async () => {

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { textIn } from "../../../base/json.ts";
 import { printable, UsageError, UserError } from "../../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
-import { correctHeldFeed, decideHeldFeed, undoDecision } from "../../../ingest/held-feeds.ts";
+import { correctHeldFeed, decideFeed, undoDecision } from "../../../ingest/held-feeds.ts";
 import type { FeedDecision } from "../../../lake/feed-decisions.ts";
 import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
 import { FeedRecords, type ParquetVersion } from "../../../serving/feed-records.ts";
@@ -34,7 +34,7 @@ const decisionCommand = (
         const last = await lastDayOf(feeds, dealer, as_of);
         const feed = { dealer_id: dealer, day: day ?? last };
         if (undo === true) return printUndone(await undoDecision({ lake, queue: undefined }, feed));
-        const decided = await decideHeldFeed(lake, feeds, feed, { decision, at: new Date() });
+        const decided = await decideFeed(lake, feeds, feed, { decision, at: new Date() });
         process.stdout.write(`${sentence(decided, feed.day === last)}\n`);
       }),
     );
@@ -42,7 +42,7 @@ const decisionCommand = (
 const printUndone = ({ decision, dealer_id, day }: FeedDecision): void =>
   void process.stdout.write(`Withdrew the ${nouns[decision]} of the feed of ${dealer_id} of ${day}.\n`);
 
-const nouns = { release: "release", reject: "rejection", correct: "correction" } as const;
+const nouns = { release: "release", reject: "rejection", correct: "correction", wait: "wait", end: "end" } as const;
 
 export const releaseCommand = (): Command =>
   decisionCommand(
