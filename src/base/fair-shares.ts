@@ -79,7 +79,7 @@ export class FairShares {
   }
 
   private virtualTimeOf(account: string, nowMs: number): number {
-    if (account === everyAccount) return 0;
+    if (account === everyAccount) return Number.NEGATIVE_INFINITY;
     const share = this.shares.get(account);
     if (share === undefined) return this.virtualMs;
     return share.running > 0 ? share.at(nowMs) : Math.max(this.virtualMs, share.at(nowMs));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { FairShares } from "../../src/base/fair-shares.ts";
+import { everyAccount, FairShares } from "../../src/base/fair-shares.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { AccountSlots } from "../../src/db/account-slots.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
@@ -63,6 +63,17 @@ test("a job that several accounts wait for runs in the turn of the account that 
   shared.join(new Job("quiet"));
   const ended = await orderOfEnds(await openPool(t), [...repeat(3, "busy", heavy), [shared, light]]);
   assert.deepEqual(ended, ["busy", "busy+quiet", "busy", "busy"]);
+});
+
+test("what is done once for every account overtakes all that waits", async (t) => {
+  const statements = [
+    ...repeat(1, "busy", longest),
+    ...repeat(2, "quiet", light),
+    ...repeat(2, everyAccount, light),
+    ...repeat(1, everyAccount, heavy),
+  ];
+  const ended = await orderOfEnds(await openPool(t), statements);
+  assert.deepEqual(ended, ["busy", "", "", "", "quiet", "quiet"]);
 });
 
 test("a job of several statements ends before later ones of its account begin", async (t) => {

@@ -7,6 +7,7 @@ import { isObject } from "../../src/base/json.ts";
 import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
+import { ColumnCache } from "../../src/serving/index/columns.ts";
 import { indexedRows, indexSizes } from "../../src/serving/index/indexed-rows.ts";
 import { extentOf } from "../support/extent.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
@@ -136,4 +137,22 @@ test("a color of any month is known, and a misspelled one is reported, without r
     ]);
     assert.deepEqual(version.served, { index: true, rows: true });
   }
+});
+
+test("a version reads the columns that the previous one has in memory, and then answers without a statement", async (scope) => {
+  const columns = new ColumnCache();
+  const path = "/v1/listings?make=Ford&features=sunroof&sort=price";
+  const previous = await openVersion(scope, lake, { columns });
+  const expected = await answerPath(previous, path);
+  let statements = 0;
+  const onStatement = (): void => {
+    statements += 1;
+  };
+  // At another path, its index is another segment.
+  const next = await openVersion(scope, await temporaryCopy(scope, lake), { columns, onStatement });
+  await next.loadAsIn(previous);
+  assert.ok(statements > 0);
+  const before = statements;
+  assert.deepEqual(await answerPath(next, path), expected);
+  assert.equal(statements, before);
 });
