@@ -1,6 +1,6 @@
 /** Floods by clients that do not pay: unknown API keys, idle connections, and responses that are never read. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateApiKey } from "../../src/accounts/keys/api-key.ts";
-import { connectionsWithin, descriptorLimit } from "../../src/http/service/connections.ts";
+import { Connections, connectionsWithin, descriptorLimit } from "../../src/http/service/connections.ts";
 import { bodyPartsMax } from "../../src/http/service/http-server.ts";
 import { eventually, startServing } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
@@ -21,6 +21,24 @@ const serve = ["serve", "--port", "0", "--lake", lake];
 /** Loopback addresses of the clients. The service sees two client addresses. */
 const paying = "127.0.0.1";
 const hostile = "127.0.0.2";
+
+test("an address has at most half of the connections, and a closed one makes room", () => {
+  const connections = new Connections({ connectionsMax: 5, perAddressMax: 1_000, healthMax: 4 });
+  let port = 0;
+  const open = (remoteAddress: string): Socket => {
+    port += 1;
+    const socket = Object.assign(new EventEmitter(), { remoteAddress, remotePort: port }) as unknown as Socket;
+    connections.add(socket);
+    return socket;
+  };
+  const sockets = [hostile, hostile, hostile, hostile, paying, paying, paying].map(open);
+  assert.deepEqual(
+    sockets.map((socket) => connections.isExcess(socket)),
+    [false, false, false, true, false, false, true],
+  );
+  sockets[0]?.emit("close");
+  assert.deepEqual([connections.isExcess(open(hostile)), connections.count], [false, 5]);
+});
 
 interface Received {
   readonly status: number;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { appendFile, cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import type { Connector } from "../../src/connectors/connector.ts";
@@ -128,6 +128,17 @@ test("interrupted files are resumed, and requests to failing servers retried", a
   // On a busy machine, files of other kinds stall too.
   const resumed = new Set(parts.map(({ path }) => failed.get(path)));
   for (const kind of ["cut", "stall", "cut without ranges"] as const) assert.ok(resumed.has(kind), kind);
+});
+
+test("an incoming file that is longer than the listed one is fetched from its start", async (scope) => {
+  const lake = await copyOf(scope, older);
+  const source = await copyOf(scope, newer);
+  const [file = assert.fail("no file")] = (await manifestOf(source)).tables.listings;
+  const incoming = join(lake, "incoming", file.path);
+  await mkdir(dirname(incoming), { recursive: true });
+  await writeFile(incoming, Buffer.alloc(file.bytes + 1));
+  assert.equal((await createTestFollower(source, lake).follow())?.version, second);
+  await assertEqualLakes(lake, source);
 });
 
 test("content that stops, and does not end when its request is aborted, is requested again", async (scope) => {

@@ -1,7 +1,7 @@
 /** Pushes to a folder, to a bucket of a test server, and, in the full run, to one of moto's server. */
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { appendFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from "node:net";
 import { join } from "node:path";
@@ -86,6 +86,11 @@ test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads i
   assert.match(
     (await run("push", location, "--lake", source)).err,
     /tokens\/.*: invalid content: expected SHA-256 \w+, as the manifest lists, found/,
+  );
+  await appendFile(join(source, damaged?.path ?? ""), "x");
+  assert.match(
+    (await run("push", location, "--lake", source)).err,
+    /tokens\/.*: invalid size: expected \d+ bytes, found/,
   );
   const refused = await carquet(["follow", location, "--once", "--lake", lake], {
     env: { ...env, AWS_SECRET_ACCESS_KEY: "wrong" },

@@ -149,6 +149,9 @@ test("every charge is listed with its key, in pages, by kind, and as CSV", async
   const path = page.querySelector("#charges .head a")?.getAttribute("href") ?? "";
   const csv = (await open(path, cookie)).html;
   assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n[^,]*,an-export,charge,-0\.03,/);
+  // A spreadsheet would run it.
+  await change("credits adjust", { accountId: payer.accountId, micros: 1, reference: "=1+1", note: null });
+  assert.match((await open(path, cookie)).html, /,adjustment,0\.000001,,,'=1\+1,/);
 });
 
 test("a search is saved by its words or its filters, shown in words, and deleted", async () => {

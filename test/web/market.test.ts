@@ -6,6 +6,7 @@ import { renderToString } from "preact-render-to-string";
 import { plusDays } from "../../src/base/day.ts";
 import { MediansFigure } from "../../src/web/market/market-figures.tsx";
 import {
+  loadTrend,
   type MarketPoint,
   type SearchTrend,
   sideOf,
@@ -13,6 +14,7 @@ import {
   trendPeriod,
 } from "../../src/web/market/market-trends.ts";
 import { shadeBounds } from "../../src/web/market/state-map.tsx";
+import type { PageRequests } from "../../src/web/shell/page-requests.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
@@ -181,6 +183,31 @@ test("a period of up to 62 days has a point for each day, a longer one for each 
     "2026-09-01 2026-11-19 week",
     "2026-09-01 2026-11-19 week",
   ]);
+});
+
+test("sales are known from the third day of the data on, those of 30 days once all of them are", async () => {
+  const days = { first: "2026-10-01", last: "2026-11-19", everywhere: "2026-10-01" };
+  const metrics = [
+    { name: "sold", value: 2, sample: 2 },
+    { name: "days_supply", value: 40, sample: 9 },
+  ];
+  const shown = ["2026-10-03", "2026-10-04", "2026-11-01", "2026-11-02"];
+  const points = shown.map((day) => ({ start: day, end: day, days: 1, level_day: day, metrics }));
+  const requests = {
+    loadPart: (_: string, load: () => unknown) => load(),
+    call: async () => ({ data: [{ points }] }),
+  } as unknown as PageRequests;
+  const period = { from: days.first, to: days.last, interval: "day" } as const;
+  const trend = await loadTrend(requests, weeksOf("Cars", 1).search, period, days);
+  assert.deepEqual(
+    trend?.points.map(({ sold, sold30 }) => [sold, sold30]),
+    [
+      [null, null],
+      [2, null],
+      [2, null],
+      [2, 9],
+    ],
+  );
 });
 
 /** Returns a trend of weeks whose last one is unfinished. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { equivalentSql } from "../../src/web/shop/equivalent-sql.ts";
+import { withParameters } from "../../src/web/shop/view.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -96,6 +97,12 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     (await locationOf("/shop?postal_code=Seattle,+WA&radius=50")) ?? "",
     /^\/shop\?postal_code=98\d{3}&radius=50$/,
   );
+});
+
+test("a changed search begins on its first page", () => {
+  const view = { make: "Kia", offset: "48", sort: "price" };
+  assert.deepEqual(withParameters(view, { make: "Ford", sort: undefined }), { make: "Ford" });
+  assert.deepEqual(withParameters(view, { offset: "72" }), { ...view, offset: "72" });
 });
 
 test("a search is said in words, its median with its bound, and a town by its name", async () => {
