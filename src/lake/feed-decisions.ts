@@ -11,12 +11,12 @@ import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 
 /**
- * Of a held feed:
+ * About held feeds:
  * - `release`: the feed is right. The dealer's next feed is compared with it, and a replay accepts it.
  * - `reject`: the feed is wrong. It does not count among the collapsed feeds in a row, and a replay holds all of its rows.
  * - `correct`: the feed is wrong, and another file replaces its own; see `ingest/corrections.ts`.
  *
- * Of a silent dealer, whose feed is absent, for the day and the next published one:
+ * About silent dealers, whose feed is absent, for the day and the next published one:
  * - `wait`: its claims stand, however long it is silent.
  * - `end`: its claims end, unless it delivers.
  */

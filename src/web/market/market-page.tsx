@@ -53,7 +53,8 @@ export const marketPage =
   async ({ requests, query: asked }): Promise<PageContent> => {
     const days = await daysOf(services);
     const { searches, maps, shown, lost } = await loadMarket(requests, asked, days);
-    const { query } = shown;
+    const { query, trends } = shown;
+    const others = new Set(trends.flatMap((trend) => trend.others));
     return {
       title: searchTitle(searches),
       door: "market",
@@ -63,14 +64,16 @@ export const marketPage =
       body: (
         <>
           <Boxes searches={searches} query={query} />
-          <LeftOut trends={shown.trends} />
+          {others.size === 0 ? null : (
+            <Note>{`Prices over time have no filter by ${andList([...others])}: these figures are without it.`}</Note>
+          )}
           {query.get("view") === "map" ? (
             <div class={maps.length > 1 ? "two" : "stack"}>
               {maps.map((counted, index) => (
                 <MapFigure key={index} counted={counted} query={query} color={colors[index] ?? "petrol"} />
               ))}
             </div>
-          ) : shown.trends.length === 0 ? null : (
+          ) : trends.length === 0 ? null : (
             <Charts market={shown} />
           )}
         </>
@@ -206,14 +209,6 @@ const views = [
   { name: "table", text: "Days" },
   { name: "map", text: "Map" },
 ] as const;
-
-/** The filters that prices over time do not have, which are left out. */
-const LeftOut = ({ trends }: { readonly trends: readonly SearchTrend[] }): JSX.Element | null => {
-  const names = [...new Set(trends.flatMap(({ others }) => others))];
-  return names.length === 0 ? null : (
-    <Note>{`Prices over time have no filter by ${andList(names)}: these figures are without it.`}</Note>
-  );
-};
 
 const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, query } = market;

@@ -213,11 +213,6 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
   const charged = classes.filter(({ micros }) => micros > 0);
   const rest = charged.length > classesMax ? charged.slice(classesMax - 1) : [];
   const other = { usageClass: "other", micros: rest.reduce((sum, { micros }) => sum + micros, 0) };
-  // Rows without a value are last in every order.
-  const ofClass =
-    <Value,>(value: (one: typeof other) => Value) =>
-    (one: typeof other) =>
-      one === other ? null : value(one);
   return (
     <TableSheet
       id="classes"
@@ -231,7 +226,8 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       columns={[
         {
           title: "Class",
-          value: ofClass(({ usageClass }) => purposeOf(usageClass)),
+          // The rest has no value: it is last in every order.
+          value: (one) => (one === other ? null : purposeOf(one.usageClass)),
           cell: ({ usageClass }) => purposeOf(usageClass),
         },
         {
@@ -245,7 +241,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
         },
         {
           title: "Charged",
-          value: ofClass(({ micros }) => micros),
+          value: (one) => (one === other ? null : one.micros),
           isNumber: true,
           cell: ({ micros }) => roundMoney(micros),
         },
