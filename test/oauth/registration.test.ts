@@ -144,7 +144,7 @@ describe("registration", () => {
     assert.deepEqual([status, redirect_uris], [201, [first, second]]);
   });
 
-  test("a registration that arrives in parts is answered, and one that does not arrive holds up nobody", async (t) => {
+  test("a registration that arrives in parts is answered, and one that does not arrive holds up no other", async (t) => {
     const body = JSON.stringify({ redirect_uris: [redirectUri], token_endpoint_auth_method: "none" });
     const head = `POST /oauth/register HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     const partly = connect(Number(new URL(url).port), "127.0.0.1");

@@ -124,7 +124,7 @@ test("a file that is too large, empty, unknown or without VINs is refused by nam
   assert.deepEqual([(await get(path, other)).status, (await upload("a.csv", content, other)).status], [404, 400]);
 });
 
-test("an operator's files hold up and replace none of another, and each is mapped in time or for nobody", async (t) => {
+test("an operator's files hold up and replace none of another, and mapping ends in time and with its request", async (t) => {
   const lines = Array.from({ length: 20_000 }, (_, row) => `${vinOf(row)},Ford,Escape,${row},${row},N`);
   const file = new File([["VIN,Make,Model,Price,Odometer,Dept", ...lines, ""].join("\n")], "north.csv");
   const request = { set: [], records: undefined, isAccepting: false, currency: "USD" };
