@@ -61,4 +61,4 @@ async function install(root: string, log: Log): Promise<void> {
 const scriptOptions = ["--import", "tsx/esm", "--input-type=module", "--eval"];
 const createKey = `
   import { createBenchKey } from "./bench/servers/api-key.ts";
-  console.log(createBenchKey(process.argv.at(-1)));`;
+  console.log(await createBenchKey(process.argv.at(-1)));`;
