@@ -8,6 +8,9 @@ import { everyAccount, FairShares } from "./fair-shares.ts";
 /** How long work may hold the event loop before the next turn. */
 export const turnMs = 4;
 
+/** In place of an account: what the service does for itself, such as opening the next version, has a share like one. */
+const ownAccount = "service";
+
 /** The account that the present work counts for. */
 const accounts = new AsyncLocalStorage<string>();
 
@@ -20,6 +23,10 @@ let endsAtMs = 0;
 /** Runs work, whose turns count for an account, in its turn. */
 export const inTurnOf = <T>(account: string, work: () => Promise<T>): Promise<T> =>
   accounts.run(account, () => turnSoon().then(work));
+
+/** Runs work that all accounts may wait for before that of a single one; what the service asks for itself, which none waits for, in its share. */
+export const inTurnOfAll = <T>(work: () => Promise<T>): Promise<T> =>
+  accounts.getStore() === undefined ? work() : inTurnOf(everyAccount, work);
 
 /** Resolves when the present work may begin or go on: at once if nothing waits and this turn has time left. */
 export function turnSoon(): Promise<void> {
@@ -50,7 +57,7 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
   }
 }
 
-const presentAccount = (): string => accounts.getStore() ?? everyAccount;
+const presentAccount = (): string => accounts.getStore() ?? ownAccount;
 
 function takeTurn(): void {
   isTurnTaken = true;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inTurnOf, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
+import { inTurnOf, inTurnOfAll, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
 import { noteTurns } from "../support/event-loop-turns.ts";
 
 /** Holds the event loop for longer than a turn lasts. */
@@ -42,4 +42,24 @@ test("time in which work goes on counts for its account, and other events come b
     });
   const order = await noteTurns(events, [goOn("heavy", holdLoop), goOn("light", () => undefined)]);
   assert.match(order, /^(turn )+light heavy( turn)*$/);
+});
+
+test("what the service does for itself takes turns with accounts, and what all accounts wait for goes before both", async () => {
+  const events: string[] = [];
+  const hold = async (name: string): Promise<void> => {
+    for (let piece = 0; piece < 3; piece += 1) {
+      await turnLater();
+      events.push(name);
+      holdLoop();
+    }
+  };
+  const work = [hold("service"), inTurnOf("light", async () => void events.push("light"))];
+  work.push(inTurnOf("other", () => inTurnOfAll(() => hold("all"))));
+  const order = (await noteTurns(events, work))
+    .replaceAll(/ ?turn ?/g, " ")
+    .trim()
+    .split(/ +/);
+  assert.ok(order.indexOf("light") < order.lastIndexOf("service"), order.join());
+  const all = order.indexOf("all");
+  assert.deepEqual(order.slice(all, all + 3), ["all", "all", "all"]);
 });

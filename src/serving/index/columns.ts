@@ -2,8 +2,7 @@
  * Arrays of integers: a cache of the columns of segments within a budget of memory, and what is computed over all elements, in turns of the event loop.
  */
 import { LRUCache } from "lru-cache";
-import { everyAccount } from "../../base/fair-shares.ts";
-import { forEachInTurns, inTurnOf } from "../../base/turns.ts";
+import { forEachInTurns, inTurnOfAll } from "../../base/turns.ts";
 import { unknownId } from "./build.ts";
 
 export type Arrays = readonly Int32Array[];
@@ -33,7 +32,7 @@ export class ColumnCache {
   get(key: string, bytes: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
     const known = this.entries.get(key);
     if (known !== undefined) return known.loaded ?? known.loading;
-    const entry: Entry = { bytes: Math.max(1, bytes), loading: inTurnOf(everyAccount, load) };
+    const entry: Entry = { bytes: Math.max(1, bytes), loading: inTurnOfAll(load) };
     this.entries.set(key, entry);
     entry.loading.then(
       (arrays) => {
