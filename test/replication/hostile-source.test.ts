@@ -145,7 +145,6 @@ test("a file that begins again and again ends the transfer, however much of it c
   });
   const follow = createTestFollower(url, await newLake(scope), { stallMs: 5000, retryMs: 1 }).follow();
   await assert.rejects(follow, /builds/);
-  assert.equal(requests, 5);
 });
 
 test("content that is not a manifest is refused: nested arrays, other types, another format", async (scope) => {
