@@ -68,9 +68,10 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
 
 /** Faults by a part of DuckDB's message. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
-  [/[Nn]o space left on device|Disk quota exceeded/, "disk full"],
+  // Intermediate results may take nine tenths of the space that was free when the engine was opened.
+  [/[Nn]o space left on device|Disk quota exceeded|failed to offload data block/, "disk full"],
   [/Could not set lock on file/, "busy"],
-  [/^Out of Memory Error/, "out of memory"],
+  [/Out of Memory Error: /, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
   [
     /Could not read enough bytes|too small to be a Parquet file|TProtocolException|database has been invalidated/,

@@ -222,6 +222,10 @@ async function fillDisk(small: string): Promise<void> {
       "disk full",
     );
     assert.equal(classifyFault(await thrownBy(() => copyTo(join(small, "a.parquet")))), "disk full");
+    const options = { temporaryFolder: join(small, "spill"), memoryLimit: "32MiB", threads: 1 };
+    const sorted = sql`SELECT max(word) FROM (SELECT md5(range::VARCHAR) AS word FROM range(2000000) ORDER BY word LIMIT 1999999)`;
+    const thrown = await thrownBy(() => DuckDb.use(options, (session) => session.rows(sorted)));
+    assert.equal(classifyFault(thrown), "disk full", String(thrown));
   } finally {
     database.close();
   }
@@ -246,6 +250,13 @@ test("a DuckDB file that another process has open is busy, and the fault names t
   await once(holder.stdout, "data");
   const thrown = await thrownBy(() => duckDb((session) => session.run(sql`ATTACH ${literal(path)} AS a`)));
   assert.deepEqual([classifyFault(thrown), lockHolderOf(thrown)], ["busy", holder.pid]);
+});
+
+test("the engine's error in the output of a process is classified as in this one", async () => {
+  const [, , provoke] = table.find(([, fault]) => fault === "out of memory") ?? assert.fail();
+  const thrown = await thrownBy(() => provoke(""));
+  const failed = new Error(`The process failed: carquet: ${thrown instanceof Error ? thrown.message : ""}`);
+  assert.equal(classifyFault(failed), "out of memory", failed.message);
 });
 
 async function thrownBy(work: () => unknown): Promise<unknown> {
