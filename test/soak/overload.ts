@@ -8,7 +8,7 @@ import { generateFeeds } from "../support/lakes/generated.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-const shape = { listings: 100_000, days: 6, format: "parquet" } as const;
+const shape = { listings: 100_000, days: 4, format: "parquet" } as const;
 /** A run of fewer minutes shows that the campaign works, over a small market. */
 const smallBelowMinutes = 10;
 const small = { listings: 10_000, lookedUp: 10 } as const;

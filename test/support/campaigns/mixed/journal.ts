@@ -1,7 +1,7 @@
 /** Journal of the answers of the mixed load: checks answers against the reference, and charges against the ledger. */
 import assert from "node:assert/strict";
 import { audit } from "../../../../src/accounts/ledger/audit.ts";
-import { integerIn, isObject, textIn } from "../../../../src/base/json.ts";
+import { integerIn, textIn } from "../../../../src/base/json.ts";
 import { sql } from "../../../../src/db/sql.ts";
 import { type Customer, inAccountsFile } from "../../accounts.ts";
 import type { CheckedRequest } from "./prepared-lake.ts";
@@ -96,29 +96,24 @@ export class Journal {
     this.counts[role] = { ...counts, [kind]: (counts[kind] ?? 0) + 1 };
   }
 
-  /** Compares an answer with the reference of the version that it names, or of one of those in service. */
-  private compare({ answers }: CheckedRequest, { path, body, sentAtMs }: Reply): void {
-    const versions = this.inService(sentAtMs);
-    const names = [...versions, ...answers.keys()];
-    const normalized = withoutCursor(JSON.stringify(parseBody(body)) ?? "");
-    const version =
-      names.find((name) => answers.get(name) === body) ??
-      names.find((name) => withoutCursor(answers.get(name) ?? "") === normalized);
-    if (version !== undefined) {
+  /** Compares an answer with the reference of the version that it names. */
+  private compare({ answers }: CheckedRequest, { path, body, version, sentAtMs }: Reply): void {
+    const inService = this.inService(sentAtMs);
+    const reference = answers.get(version) ?? "";
+    const [found, expected] = [withoutCursor(body), withoutCursor(reference)];
+    if (found !== "" && found === expected) {
       this.rightAnswers += 1;
       this.answersOf.set(version, (this.answersOf.get(version) ?? 0) + 1);
-      if (!versions.includes(version))
+      if (!inService.includes(version))
         this.addProblem("answer of a replaced version", `${path.slice(0, 120)} of ${version}`);
       return;
     }
     this.wrongAnswers += 1;
-    const named = versionIn(body);
-    const expected = withoutCursor(answers.get(named ?? versions.at(-1) ?? "") ?? "");
-    const at = [...normalized].findIndex((character, index) => character !== expected[index]);
-    const [found, wanted] = [normalized, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
+    const at = [...found].findIndex((character, index) => character !== expected[index]);
+    const [shown, wanted] = [found, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
     this.addProblem(
       "wrong answer",
-      `${path.slice(0, 120)} of ${named ?? "an unnamed version"}, expected ${versions.join(" or ")}: ${found}, not ${wanted}`,
+      `${path.slice(0, 120)} of ${version || "no version"} (in service: ${inService.join(", ")}): ${shown}, not ${wanted}`,
     );
   }
 
@@ -174,22 +169,6 @@ export class Journal {
 function countRepetition({ repetitions }: AccountRecord, key: string, micros: number): void {
   const { answered, charged } = repetitions.get(key) ?? { answered: 0, charged: 0 };
   repetitions.set(key, { answered: answered + 1, charged: charged + Number(micros > 0) });
-}
-
-/** Parses a body; returns undefined for an export, which is no JSON. */
-function parseBody(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the version in the `meta` of a body. */
-function versionIn(body: string): string | undefined {
-  const parsed = parseBody(body);
-  const meta = isObject(parsed) && isObject(parsed.meta) ? parsed.meta : {};
-  return typeof meta.data_version === "string" ? meta.data_version : undefined;
 }
 
 interface Ledger {

@@ -75,21 +75,24 @@ export async function prepareLake(scope: Scope, options: PreparedLakeOptions): P
       serving.map(({ path }) => path),
     );
   }
-  const requests = await answerAll(lake, versions, (version) => requestForms(version, { ...options, pastDay, since }));
-  return { lake, versions, kept: all, servingFiles, requests };
+  // The oldest version that is published decides the requests. Others can be in service while it is damaged.
+  const opened = [...versions, ...all.slice(0, -options.versions)];
+  const requests = await answerAll(lake, opened, (version) => requestForms(version, { ...options, pastDay, since }));
+  const isAnswered = ({ answers }: CheckedRequest): boolean => versions.every((version) => answers.has(version));
+  return { lake, versions, kept: all, servingFiles, requests: requests.filter(isAnswered) };
 }
 
-/** Returns the requests that every version answers, with their answers. The oldest version decides the requests. */
+/** Returns the requests with the answers of each version that answers them. The first version decides the requests. */
 async function answerAll(
   lake: string,
   versions: readonly string[],
-  formsOf: (oldest: LakeVersion) => Promise<readonly RequestForm[]>,
+  formsOf: (first: LakeVersion) => Promise<readonly RequestForm[]>,
 ): Promise<readonly CheckedRequest[]> {
-  let requests: readonly { readonly form: RequestForm; readonly answers: Map<string, string> }[] | undefined;
-  for (const name of versions) {
+  let requests: readonly { readonly form: RequestForm; readonly answers: Map<string, string> }[] = [];
+  for (const [index, name] of versions.entries()) {
     const version = await LakeVersion.open(lake, name, { hasServingFiles: false });
     try {
-      requests ??= (await formsOf(version)).map((form) => ({ form, answers: new Map() }));
+      if (index === 0) requests = (await formsOf(version)).map((form) => ({ form, answers: new Map() }));
       await forEachConcurrently(requests, async ({ form, answers }) => {
         const { status, body } = await clientOf(version).get(withNonce(form.path, 0));
         if (status === 200) answers.set(name, JSON.stringify(body));
@@ -98,5 +101,5 @@ async function answerAll(
       version.close();
     }
   }
-  return requests?.filter(({ answers }) => answers.size === versions.length) ?? [];
+  return requests;
 }

@@ -11,6 +11,8 @@ export interface Reply {
   /** The error code of a refusal, or of the system without a response. */
   readonly code: string | undefined;
   readonly requestId: string;
+  /** The version that an answer names; empty in other responses. */
+  readonly version: string;
   readonly micros: number;
   readonly body: string;
   readonly sentAtMs: number;
@@ -38,6 +40,7 @@ export async function sendRequest(url: string, path: string, options: SendOption
     status,
     code: undefined,
     requestId: "",
+    version: "",
     micros: 0,
     body: "",
     ...reply,
@@ -53,11 +56,12 @@ export async function sendRequest(url: string, path: string, options: SendOption
       if (abortMs !== undefined) leaving = setTimeout(() => request.destroy(), abortMs).unref();
     });
     const body = await text(response);
-    const { "x-request-id": requestId = "", "x-usage-cost-micros": micros = "0" } = response.headers;
+    const { "x-request-id": requestId, "x-usage-cost-micros": micros = "0" } = response.headers;
     const status = response.statusCode ?? 0;
     const code = response.statusCode === 200 ? undefined : codeIn(body);
     if (!response.complete) return replyOf("aborted");
-    return replyOf(status, { code, requestId: String(requestId), micros: Number(micros), body });
+    const [id, version] = [requestId, response.headers["carquet-version"]].map((value) => String(value ?? ""));
+    return replyOf(status, { code, requestId: id ?? "", version: version ?? "", micros: Number(micros), body });
   } catch (thrown) {
     return replyOf("aborted", { code: isObject(thrown) ? String(thrown.code) : undefined });
   } finally {

@@ -270,7 +270,15 @@ export class OverloadLoad {
         const { path } = request.form;
         const sentAtMs = Date.now();
         const bytes = await readSlowly(service.url, path, client.customer.bearer, isOver);
-        const reply = { path, status: "aborted", code: undefined, requestId: "", micros: 0, body: "" } as const;
+        const reply = {
+          path,
+          status: "aborted",
+          code: undefined,
+          requestId: "",
+          version: "",
+          micros: 0,
+          body: "",
+        } as const;
         journal.add(client, request, { ...reply, sentAtMs, ms: Date.now() - sentAtMs });
         this.slowBytes += bytes;
         if (bytes === 0) await sleep(1000);

@@ -83,9 +83,9 @@ function ofVersion({ form, answers }: CheckedRequest, version: string): CheckedR
   return { form: { ...form, path }, answers: new Map([[version, answers.get(version) ?? assert.fail(path)]]) };
 }
 
-async function referenceOfStatement({ lake, versions }: PreparedLake, statement: string): Promise<CheckedRequest> {
+async function referenceOfStatement({ lake, kept }: PreparedLake, statement: string): Promise<CheckedRequest> {
   const answers = new Map<string, string>();
-  for (const version of versions) {
+  for (const version of kept) {
     const args = ["sql", statement, "--lake", lake, "--data-version", version, "--format", "ndjson"];
     const { code, out, err } = await carquet(args);
     assert.equal(code, 0, err);
@@ -99,9 +99,9 @@ async function referenceOfStatement({ lake, versions }: PreparedLake, statement:
   return { form: { weight: "worst", path: "/v1/sql", body: { sql: statement } }, answers };
 }
 
-async function referenceOf({ lake, versions }: PreparedLake, query: string): Promise<CheckedRequest> {
+async function referenceOf({ lake, kept }: PreparedLake, query: string): Promise<CheckedRequest> {
   const answers = new Map<string, string>();
-  for (const version of versions) {
+  for (const version of kept) {
     const args = ["export", withNonce(query, 0), "--lake", lake, "--data-version", version, "--output", "-"];
     const { code, out, err } = await carquet(args);
     assert.equal(code, 0, err);

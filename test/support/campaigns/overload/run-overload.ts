@@ -78,16 +78,16 @@ const auditMs = 600_000;
 /** Serves the lake under load and faults. Returns the summary, problems included. */
 export async function runOverload(scope: Scope, options: RunOptions): Promise<OverloadSummary> {
   const { prepared, disk, seed, onStatus } = options;
-  const { lake, versions } = prepared;
+  const { lake, kept } = prepared;
   const accounts = join(disk.folder, "accounts.db");
   await (await createAccounts(accounts, { busyMs: 5000 })).close();
   const requests = await overloadRequests(prepared);
   const reference = await messageReference(prepared);
   const args = [...settings, "--spool", join(disk.folder, "spool")];
   const service = await KilledService.start(scope, { lake, accounts, args });
-  // An earlier version is in service while the published one cannot be opened.
+  // While the published version cannot be opened, another one is in service: that before it, or after a restart the newest that opens.
   const onProblem = (problem: string): void => onStatus(`  problem: ${problem.slice(0, 400)}`);
-  const journal = new Journal(() => versions.toReversed(), onProblem);
+  const journal = new Journal(() => kept, onProblem);
   const load = new OverloadLoad({ service, accounts, requests, kept: prepared.kept, journal, seed });
   await load.measureIdle(options.idleSeconds);
   onStatus(`idle: light ${load.times.light.idle.describe()}; kept ${load.times.kept.idle.describe()}`);
