@@ -327,7 +327,12 @@ test("a store's refusals are named, and requests to an overloaded one are retrie
     server.refusalOf = (method) => (method === "PUT" ? { status, code } : undefined);
     await assert.rejects(pushTo(store, older), new RegExp(`^UserError: s3:.*\\.parquet: ${code}: ${code}$`));
   }
-  assert.ok(!server.objects.has("market/CURRENT"));
+  for (const name of [`${first}.sql`, `${first}.json`]) {
+    server.refusalOf = (method, key) =>
+      method === "PUT" && key.endsWith(name) ? { status: 403, code: "AccessDenied" } : undefined;
+    await assert.rejects(pushTo(store, older), new RegExp(`${name}: AccessDenied: AccessDenied$`));
+    assert.ok(!server.objects.has("market/CURRENT"), name);
+  }
   let refusals = 0;
   server.refusalOf = () => {
     refusals += 1;
