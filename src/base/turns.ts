@@ -11,8 +11,8 @@ export const turnMs = 4;
 /** In place of an account: what the service does for itself, such as opening the next version, has a share like one. */
 const ownAccount = "service";
 
-/** The account that the present work counts for. */
-const accounts = new AsyncLocalStorage<string>();
+/** Returns the account that the present work counts for, which may be known later than its first turn. */
+const accounts = new AsyncLocalStorage<() => string>();
 
 /** What waits, by account. */
 const waiting = new Map<string, (() => void)[]>();
@@ -20,9 +20,15 @@ const shares = new FairShares();
 let isTurnTaken = false;
 let endsAtMs = 0;
 
-/** Runs work, whose turns count for an account, in its turn. */
+/** Runs work whose turns, and connections to the accounts, count for what `account` returns then. */
+export const inShareOf = <T>(account: () => string, work: () => Promise<T>): Promise<T> => accounts.run(account, work);
+
+/** Runs work in its turn, in the share of an account. */
 export const inTurnOf = <T>(account: string, work: () => Promise<T>): Promise<T> =>
-  accounts.run(account, () => turnSoon().then(work));
+  inShareOf(
+    () => account,
+    () => turnSoon().then(work),
+  );
 
 /** Runs work that all accounts may wait for before that of a single one; what the service asks for itself, which none waits for, in its share. */
 export const inTurnOfAll = <T>(work: () => Promise<T>): Promise<T> =>
@@ -57,7 +63,8 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
   }
 }
 
-const presentAccount = (): string => accounts.getStore() ?? ownAccount;
+/** Returns the account that the present work counts for. */
+export const presentAccount = (): string => accounts.getStore()?.() ?? ownAccount;
 
 function takeTurn(): void {
   isTurnTaken = true;

@@ -49,6 +49,8 @@ export async function connectSftp(
     read: async (path) => {
       // Without a listener, an end of the connection while the file is closed would end the process.
       const content = sftp.createReadStream(serverPath(root, path)).on("error", () => undefined);
+      // One that may not be read fails here, and not as one that was cut off.
+      await called<unknown>((done) => content.once("open", () => done(undefined, path)).once("error", done), path);
       return { offset: 0, bytes: undefined, tag: undefined, content };
     },
   };

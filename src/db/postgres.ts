@@ -1,11 +1,16 @@
 /**
- * PostgreSQL with the interface of `SqlDatabase`: a pool of connections, a transaction on one of them. If a connection is lost during a statement or a
+ * PostgreSQL with the interface of `SqlDatabase`: a pool of connections that accounts share, a transaction on one of them. If a connection is lost during a statement or a
  * COMMIT, that throws, and whether it was executed is not known.
  */
 import pg from "pg";
+import { everyAccount } from "../base/fair-shares.ts";
 import type { Row } from "../base/json.ts";
+import { presentAccount } from "../base/turns.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
+import { refuse } from "../contract/errors.ts";
+import { slotPool } from "./fair-pool.ts";
 import { FlushedDatabase, type FlushOptions } from "./flushed-database.ts";
+import { Job } from "./job.ts";
 import { type Sql, sql, type Value } from "./sql.ts";
 import { checked, postgresDialect, SqlDatabase, type SqlReply, scalarOf, WithinTransaction } from "./sql-database.ts";
 
@@ -27,6 +32,8 @@ const defaultIdleMs = 60_000;
 const defaultReplyMs = 60_000;
 const connectMs = 2_000;
 const connectionsMax = 10;
+/** How many statements and transactions wait for a connection, for `connectMs` at most. */
+const waitingMax = 512;
 /** How often work is run whose error is transient. */
 const attemptsMax = 5;
 
@@ -69,6 +76,7 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 class PostgresDatabase extends SqlDatabase {
   readonly dialect = postgresDialect;
   private readonly pool: pg.Pool;
+  private readonly shares = slotPool(connectionsMax, waitingMax);
   private isClosed = false;
 
   /** Commits wait for the disk if `synchronousCommit` is on, regardless of the server's default. */
@@ -119,7 +127,7 @@ class PostgresDatabase extends SqlDatabase {
   /** Writes to disk what is committed: the server's log up to the commit of a transaction that has an id. */
   async flush(): Promise<void> {
     const text = "BEGIN; SET LOCAL synchronous_commit = on; SELECT txid_current(); COMMIT";
-    await this.withClient((client) => executeText(client, text));
+    await this.withClient((client) => executeText(client, text), everyAccount);
   }
 
   async close(): Promise<void> {
@@ -146,8 +154,22 @@ class PostgresDatabase extends SqlDatabase {
     );
   }
 
+  /** Does work with a connection of the share of an account. Refuses with `overloaded` if it waits too long for one. */
+  private async withClient<T>(
+    work: (client: pg.PoolClient) => Promise<T>,
+    account: string = presentAccount(),
+  ): Promise<T> {
+    const job = new Job(account);
+    const timer = setTimeout(() => job.abort(refuse("overloaded", {})), connectMs);
+    const begin = (): Promise<T> => {
+      clearTimeout(timer);
+      return this.withConnection(work);
+    };
+    return this.shares.use(job, begin).finally(() => clearTimeout(timer));
+  }
+
   /** Does work with a connection, which is closed if it is lost. */
-  private async withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  private async withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (this.isClosed) throw new TypeError("The database is closed.");
     const client = await this.pool.connect().catch((thrown: unknown) => {
       throw new PostgresFault(thrown, false);

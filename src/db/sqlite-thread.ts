@@ -77,19 +77,20 @@ export class SqliteThread {
 
   private start(): Worker {
     const worker = startWorker(workerModule, { path: this.path });
+    const waiting: Waiting[] = [];
     this.worker = worker;
+    this.waiting = waiting;
     worker.unref();
     worker.on("message", ({ rows, fault }: ThreadReply) => {
-      const { resolve, reject } = this.waiting.shift() ?? {};
+      const { resolve, reject } = waiting.shift() ?? {};
       if (fault === undefined) resolve?.(rows);
       else reject?.(Object.assign(new Error(fault.message), fault));
       this.idleTimer ??= setTimeout(() => this.endIdle(), idleMs).unref();
       this.idleTimer.refresh();
     });
     const fail = (error: Error): void => {
-      if (this.worker !== worker) return;
-      this.worker = undefined;
-      for (const { reject } of this.waiting.splice(0)) reject(error);
+      if (this.worker === worker) this.worker = undefined;
+      for (const { reject } of waiting.splice(0)) reject(error);
     };
     worker.on("error", fail);
     worker.on("exit", () => fail(new Error("The thread of the accounts file has ended.")));

@@ -7,9 +7,11 @@ import Koa from "koa";
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Sessions } from "../accounts/sign-in/sign-in.ts";
+import { clientNetwork } from "../base/client-network.ts";
 import { orAborted, withTimeLimit } from "../base/time-limit.ts";
+import { inShareOf } from "../base/turns.ts";
 import { messageOf } from "../base/user-error.ts";
-import type { RequestState } from "./context.ts";
+import type { Middleware, RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
 import { requestSender } from "./inner-requests.ts";
 import { operationCallerOf } from "./internal-calls.ts";
@@ -19,6 +21,7 @@ import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import {
   endUnrouted,
+  refuseCodings,
   refuseLongUri,
   refuseMalformedUrl,
   refuseOtherHost,
@@ -152,9 +155,14 @@ const drainLimits = (
   return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : { hold }) };
 };
 
+/** Counts what a request takes for its account; before that is known, for the address of its client. */
+const shareByAccount: Middleware = (context, next) =>
+  inShareOf(() => context.state.identity?.key.accountId ?? clientNetwork(context.ip), next);
+
 function createApp(options: ServeOptions, state: AppState, readiness: () => Readiness): Koa<RequestState> {
   const { logger, host, trustedProxies = 0, publicUrl, corsOrigins = [], mountSite = () => undefined } = options;
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  app.use(shareByAccount);
   app.use(logRequests(logger));
   app.use(state.metrics.measureRequests());
   app.use(closeConnections(state));
@@ -164,6 +172,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(refuseMalformedUrl);
   app.use(refuseOtherHost);
+  app.use(refuseCodings);
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);

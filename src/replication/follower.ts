@@ -35,6 +35,9 @@ import { readSourceManifest, readSourceVersion, requireSameLake } from "./source
 /** How often a follower begins again because the source has published another version meanwhile. */
 const attemptsMax = 5;
 
+/** The most skipped versions that are read for what they replayed. */
+const skippedMax = 100;
+
 /** The largest record of an ingest that is read. */
 const recordBytesMax = 65_536;
 
@@ -159,15 +162,19 @@ export class Follower {
 
   /**
    * Returns the first day that a version, or one between the lake's and it, replayed. Returns the first day of all if the source does not have the
-   * manifests between the two.
+   * manifests between the two, or has more than `skippedMax`.
    */
   private async replayedSince(local: Manifest | undefined, manifest: Manifest): Promise<string | undefined> {
     let first = manifest.replayed_from;
     if (local === undefined || local.version === manifest.version) return first;
-    for (let at = manifest; at.previous !== local.version; ) {
+    for (let at = manifest, read = 0; at.previous !== local.version; read += 1) {
       const { previous } = at;
       // A source is not trusted for the order of its versions.
-      const isBetween = previous !== null && isOlder(previous, at) && isOlder(local.version, { version: previous });
+      const isBetween =
+        read < skippedMax &&
+        previous !== null &&
+        isOlder(previous, at) &&
+        isOlder(local.version, { version: previous });
       const before = isBetween ? await readSourceManifest(this.source, previous, this.options) : undefined;
       if (before === undefined) return Object.keys(manifest.days)[0];
       at = before;

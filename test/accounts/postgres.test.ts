@@ -22,7 +22,8 @@ import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { carquet, eventually } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLedger, paidCredit, postPlainCharge, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
@@ -250,6 +251,29 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       });
     await assert.rejects(hang, /idle-in-transaction timeout|[Cc]onnection/);
     assert.equal((await hanging.one(sql`SELECT count(*) AS n FROM entries`))?.n, 2);
+  });
+
+  test("an account whose requests wait for its lock leaves connections for others", async (t) => {
+    const location = await temporaryAccounts(t, "PostgreSQL");
+    const service = await startService(t, (await createLake(t)).lake, { accounts: location });
+    const { accountId, bearer } = await createCustomer(location);
+    const search = (): Promise<number> =>
+      fetch(`${service.url}/v1/listings?limit=1`, { headers: bearer }).then(({ status }) => status);
+    let waiting: readonly Promise<unknown>[] = [];
+    await inAccountsFile(location, (database) =>
+      database.transaction(async (transaction) => {
+        await lockAccount(transaction, accountId);
+        waiting = Array.from({ length: 40 }, () => search());
+        await eventually("charges wait for the account", async () => {
+          const locks = await transaction.one(sql`SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted`);
+          return Number(locks?.waiting) >= 5;
+        });
+        for (let request = 0; request < 3; request += 1)
+          assert.equal((await service.get("/v1/listings?limit=1")).status, 200);
+      }),
+    );
+    await Promise.all(waiting);
+    assert.equal(await search(), 200);
   });
 
   test("the entries of an account are numbered in the order in which they are committed", async (t) => {

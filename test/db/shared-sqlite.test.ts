@@ -10,6 +10,7 @@ import { openSharedSqlite } from "../../src/db/shared-sqlite.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
+import { SqliteThread } from "../../src/db/sqlite-thread.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -109,6 +110,20 @@ test("long reads run in another thread, each on one state of the file, which che
     database.reading((reader) => reader.all(sql`SELECT * FROM no_table`)),
     /no such table/,
   );
+});
+
+test("a read ends when its thread does, also while the file is closed", async (scope) => {
+  const { path, database } = await wordsIn(scope);
+  for (const isClosed of [false, true]) {
+    const thread = new SqliteThread(path);
+    process.once("worker", (worker) => void worker.terminate());
+    const reading = thread.reading((reader) => reader.all(sql`SELECT * FROM words`));
+    const ended = assert.rejects(reading, /The thread of the accounts file has ended/);
+    await Promise.resolve();
+    if (isClosed) await thread.close();
+    await ended;
+  }
+  assert.equal(await wordsOf(database), "");
 });
 
 test("what is posted is flushed within 100 ms, and nothing more is admitted while that takes longer", async () => {

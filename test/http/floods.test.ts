@@ -125,8 +125,10 @@ test("requests with unknown API keys, pipelined over 40 connections, fail no pai
 test("behind a trusted proxy, invalid API keys count against the client that the proxy names", async (t) => {
   const client = await startService(t, lake, { trustedProxies: 1 });
   const get = async (forwardedFor: string): Promise<number> => {
-    const headers = { Authorization: `Bearer ${generateApiKey().key}`, "X-Forwarded-For": forwardedFor };
-    return (await fetch(`${client.url}/v1/usage`, { headers })).status;
+    const sent = { Authorization: `Bearer ${generateApiKey().key}`, "X-Forwarded-For": forwardedFor };
+    const { status, headers } = await fetch(`${client.url}/v1/usage`, { headers: sent });
+    assert.equal(headers.get("Connection"), "keep-alive", "the connection is the proxy's");
+    return status;
   };
   const first = await Promise.all(Array.from({ length: 110 }, () => get("203.0.113.7, 198.51.100.1")));
   assert.deepEqual(

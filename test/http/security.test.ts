@@ -167,6 +167,29 @@ describe("API4, unrestricted resource consumption", () => {
     }
   });
 
+  for (const [headers, status] of [
+    ["Transfer-Encoding: gzip, chunked", 400],
+    ["Transfer-Encoding: Chunked", 200],
+    ["Transfer-Encoding: chunked, chunked", 400],
+    ["Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", 400],
+    ["Transfer-Encoding: identity, chunked", 400],
+    ["Transfer-Encoding: gzip", 400],
+    ["Transfer-Encoding: chunked\r\nContent-Encoding: gzip", 400],
+    ["Content-Length: 11\r\nContent-Encoding: GZip", 400],
+    ["Content-Length: 11\r\nContent-Encoding: identity, br", 400],
+    ["Content-Length: 11\r\nContent-Encoding: Identity", 200],
+  ] as const)
+    test(`a body with ${headers.replace("\r\n", ", ")} gets ${status}`, async () => {
+      const head = `POST /v1/searches HTTP/1.1\r\nHost: x\r\nAuthorization: ${mine.bearer.Authorization}\r\n`;
+      const body = '{"name":"a","query":"make=honda"}';
+      const sent = headers.includes("hunked") ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+      const response = await exchangeRaw(
+        client.url,
+        `${head}${headers.replace("11", String(body.length))}\r\n\r\n${sent}`,
+      );
+      assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `));
+    });
+
   test("a request with an unknown expectation passes all steps", async () => {
     const head = "GET /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 200-ok\r\n\r\n";
     const response = await exchangeRaw(client.url, head);

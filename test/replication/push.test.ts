@@ -5,6 +5,7 @@ import { appendFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
 import { Bucket, uploadPartBytes } from "../../src/connectors/bucket.ts";
@@ -148,6 +149,19 @@ test("a store that drips its answers ends each request, and the process goes on"
   const message = /^s3:\/\/cars\/market.*: no answer: expected one within 1 seconds\.$/;
   const requests = [server, headless].flatMap(requestsAt);
   await Promise.all(requests.map((request) => assert.rejects(request, { name: "TransferFault", message })));
+});
+
+test("an object that is shorter than what has come of it, or another one, is read from its start", async (scope) => {
+  const server = await startS3Server(scope);
+  const store = openStore(server);
+  await store.writeText("a.parquet", "cars");
+  const readFrom = async (offset: number, tag?: string) => {
+    const opened = await store.read("a.parquet", { offset, tag }, new AbortController().signal);
+    return typeof opened === "object" ? [opened.offset, opened.bytes, await text(opened.content)] : opened;
+  };
+  assert.deepEqual(await readFrom(3), [3, 4, "s"]);
+  assert.deepEqual(await readFrom(4), [0, 4, "cars"]);
+  assert.deepEqual(await readFrom(1, '"another"'), [0, 4, "cars"]);
 });
 
 test("a large file is uploaded in parts, whole or not at all", async (scope) => {
@@ -313,7 +327,12 @@ test("a store's refusals are named, and requests to an overloaded one are retrie
     server.refusalOf = (method) => (method === "PUT" ? { status, code } : undefined);
     await assert.rejects(pushTo(store, older), new RegExp(`^UserError: s3:.*\\.parquet: ${code}: ${code}$`));
   }
-  assert.ok(!server.objects.has("market/CURRENT"));
+  for (const name of [`${first}.sql`, `${first}.json`]) {
+    server.refusalOf = (method, key) =>
+      method === "PUT" && key.endsWith(name) ? { status: 403, code: "AccessDenied" } : undefined;
+    await assert.rejects(pushTo(store, older), new RegExp(`${name}: AccessDenied: AccessDenied$`));
+    assert.ok(!server.objects.has("market/CURRENT"), name);
+  }
   let refusals = 0;
   server.refusalOf = () => {
     refusals += 1;

@@ -1,9 +1,11 @@
 /** Replays of days, on a lake that follows another one and on that other one. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
-import { manifestPath } from "../../src/lake/manifest.ts";
+import { replaceFile } from "../../src/base/files.ts";
+import { type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
@@ -44,4 +46,21 @@ test("a follower that skips versions of replays records the longest one, or one 
   assert.equal(await replayedFrom(), day);
   await rm(manifestPath(source, (await manifestOf(source)).previous ?? ""));
   assert.equal(await replayedFrom(), first);
+});
+
+test("a follower reads 100 skipped versions; beyond them, all days count as replayed, however many a source invents", async (scope) => {
+  const source = await copyOf(scope, before);
+  const { serving: _, ...published } = await manifestOf(source);
+  const { as_of, sequence } = published;
+  for (let skipped = 0; skipped <= 102; skipped += 1) {
+    const [previous, version] = [sequence + skipped, sequence + skipped + 1].map((number) => `${as_of}.${number}`);
+    const replay = skipped === 0 ? { replayed_from: day } : {};
+    const manifest = { ...published, version, sequence: sequence + skipped + 1, previous, ...replay, serving: [] };
+    await writeFile(manifestPath(source, String(version)), manifestText(manifest as unknown as Manifest));
+    if (skipped < 100) continue;
+    await replaceFile(join(source, "CURRENT"), `${version}\n`);
+    const lake = await copyOf(scope, before);
+    await createTestFollower(source, lake, { buildsServingFiles: false }).follow();
+    assert.equal((await manifestOf(lake)).replayed_from, skipped === 100 ? day : first);
+  }
 });

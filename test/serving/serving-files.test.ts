@@ -92,6 +92,14 @@ test("a rebuild in a thread ends with its signal at any moment, and does not end
   }
 });
 
+test("a rebuild whose thread ends without a message ends too", async (scope) => {
+  const manifest = await manifestOf(original.lake);
+  const order = { lake: original.lake, manifest, files: neededFiles(manifest), into: await temporaryFolder(scope) };
+  process.once("worker", (worker) => void worker.terminate());
+  const rebuilding = rebuildInThread(order, { threads: 1 }, new AbortController().signal);
+  await assert.rejects(rebuilding, /^Error: Serving files cannot be rebuilt: the thread has ended$/);
+});
+
 test("a publisher builds an index for each month and a row file for each Parquet file of listings, once per run", async () => {
   const manifest = await manifestOf(original.lake);
   const states = new Set(original.listings.map(({ state }) => state));

@@ -296,6 +296,24 @@ test("links without a target stop no other file", async (t) => {
   assert.deepEqual({ error, fetched, quarantined }, { error: undefined, fetched: 1, quarantined: {} });
 });
 
+test("what a server does not permit to read stops no other file, and is asked for once", async (t) => {
+  const { sftp, sources, put } = await bothServers(t);
+  const { writeSources, fetch, filesIn } = await fetchingIn(t);
+  put("a.csv", first);
+  put("b.csv", second);
+  sftp.danglingLinks.push("c.csv");
+  for (const path of ["a.csv", "c.csv"]) sftp.denied.add(path);
+  writeSources({ alpha: sources.alpha });
+  const { error, fetched, quarantined } = (await fetch()).of.alpha ?? {};
+  assert.deepEqual([error, fetched, quarantined], ["a.csv: Permission denied.", 1, {}]);
+  assert.deepEqual(sftp.opened, ["a.csv", "b.csv"], "a refusal is final");
+  assert.deepEqual(filesIn("arriving"), ["2026-11-18/alpha/b.csv"]);
+  sftp.denied.add("");
+  const before = sftp.logIns.length;
+  assert.match((await fetch()).of.alpha?.error ?? "", /Permission denied/);
+  assert.equal(sftp.logIns.slice(before).filter((line) => line.endsWith(" password")).length, 1);
+});
+
 test("FTP over TLS needs a certificate that is trusted", async (t) => {
   const folder = await temporaryFolder(t);
   const key = join(folder, "key.pem");

@@ -10,6 +10,7 @@ import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { cursorPage } from "../../src/web/account/cursor-pages.tsx";
+import { csvOfChunks } from "../../src/web/shell/file-download.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
@@ -219,6 +220,27 @@ test("a new account is welcomed with three first steps, and one without credit s
   await change("accounts status", { accountId: fresh, state: "suspended" });
   const { page: ended } = await open("/account", cookie);
   assert.match(textOf(ended, "h1"), /^Your account is suspended\./);
+});
+
+test("a file of rows ends with a chunk that is not full, and has each row once", async () => {
+  for (const [rows, reads] of [
+    [0, 1],
+    [499, 1],
+    [500, 2],
+    [501, 2],
+    [1000, 3],
+  ] as const) {
+    const asked: (number | null)[] = [];
+    const read = async (after: number | null, limit: number): Promise<readonly number[]> => {
+      asked.push(after);
+      const from = after ?? 0;
+      return Array.from({ length: Math.min(limit, rows - from) }, (_, index) => from + index + 1);
+    };
+    let csv = "";
+    for await (const lines of csvOfChunks(["n"], read, (row) => [String(row)])) csv += lines;
+    assert.deepEqual(csv.split(/\r?\n/), ["n", ...Array.from({ length: rows }, (_, index) => String(index + 1)), ""]);
+    assert.equal(asked.length, reads, `${rows} rows`);
+  }
 });
 
 test("former addresses of the account lead to its page, with what they named", async () => {

@@ -1,7 +1,7 @@
 /** The dealers and the page of a lot: what they say beside the answers of the API. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Lot, type LotChoice, saidOf } from "../../src/web/lot/lot-data.ts";
+import { type Lot, type LotChoice, saidOf, supplyOf } from "../../src/web/lot/lot-data.ts";
 import { medianOf } from "../../src/web/lot/lot-dealers.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { cookieOf, csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -133,6 +133,15 @@ test("a lot's rank is one more than the dealers that ask less, or hold fresher c
     marketSupply: undefined,
   });
   assert.deepEqual([priceRank, ageRank, dealers], [2, 2, 3]);
+});
+
+test("days of supply are those of all groups, and unknown for fewer than 10 sales", () => {
+  const groups = (...sold: readonly number[]) =>
+    sold.map((sample) => ({ count: 20, metrics: [{ sample }] })) as unknown as Parameters<typeof supplyOf>[0];
+  assert.deepEqual(
+    [supplyOf(groups(10)), supplyOf(groups(4, 6)), supplyOf(groups(9)), supplyOf(groups())],
+    [60, 120, undefined, undefined],
+  );
 });
 
 test("a browser calls a dealer its own by a form, which the page of dealers then leads to", async () => {

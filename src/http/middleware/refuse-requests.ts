@@ -53,6 +53,17 @@ function isHostOf(host: string, target: URL | undefined): boolean {
   );
 }
 
+/** Refuses a body with a coding: it would be read as it arrives. The HTTP parser refuses a transfer that does not end in chunks. */
+export const refuseCodings: Middleware = async ({ req: { headers } }, next) => {
+  const { "transfer-encoding": transfer, "content-encoding": content = "", "content-length": length } = headers;
+  const isTransfer = transfer !== undefined && !/^chunked$/i.test(transfer);
+  const parameter = isTransfer ? "Transfer-Encoding" : "Content-Encoding";
+  const [value, allowed] = isTransfer ? [transfer, "chunked"] : [content, "identity"];
+  if (isTransfer || ((transfer ?? length) !== undefined && !/^(identity)?$/i.test(content)))
+    throw refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
+  await next();
+};
+
 /** Refuses paths and queries that are longer than `uriBytesMax`. The HTTP parser refuses those that exceed `headerBytesMax`. */
 export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => {
   if (url.length > uriBytesMax) throw refuse("uri_too_long", { limit: uriBytesMax });

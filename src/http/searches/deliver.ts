@@ -18,6 +18,7 @@ import {
 } from "../../accounts/administration/saved-searches.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { hostOf, isPublicAddress } from "../../base/addresses.ts";
+import { inTurnOf } from "../../base/turns.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
@@ -79,7 +80,7 @@ export function startMessages(services: MessageServices): () => Promise<void> {
     const shared = attempts === 0 ? slots.first : slots.repeated;
     if (!isNext || running.has(searchId) || !shared.isFreeFor(accountId)) return;
     const release = shared.take(accountId);
-    const work = deliver(search, services, stopping.signal).catch(warn);
+    const work = inTurnOf(accountId, () => deliver(search, services, stopping.signal)).catch(warn);
     running.set(
       searchId,
       work.finally(() => {

@@ -21,16 +21,18 @@ export async function rebuildInThread(
     ...(memoryLimit === undefined ? {} : { memoryLimit }),
   };
   const worker = startWorker(new URL("./rebuild-worker.ts", import.meta.url), { order, options } satisfies RebuildTask);
-  const exited = once(worker, "exit");
+  let fault: unknown = "the thread has ended";
+  worker.once("message", (reported: unknown) => {
+    fault = reported;
+  });
   const end = (): void => worker.postMessage("end");
   signal.addEventListener("abort", end, { once: true });
   try {
-    const [fault]: unknown[] = await once(worker, "message");
+    // A thread that is terminated in a call of the engine ends the process: this waits for its end. Rejects with an error of the thread.
+    await once(worker, "exit");
     signal.throwIfAborted();
     if (fault !== undefined) throw new Error(`Serving files cannot be rebuilt: ${String(fault)}`);
   } finally {
     signal.removeEventListener("abort", end);
-    // A thread that is terminated in a call of the engine ends the process.
-    await exited;
   }
 }

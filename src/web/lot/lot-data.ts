@@ -155,12 +155,15 @@ async function loadRanked(
 const soldMin = 10;
 const soldDays = 30;
 
-/** Returns the days until the cars of all dealers around are sold, at the sales of the last 30 days; undefined for fewer than 10 sales. */
 async function loadSupply(requests: PageRequests, condition: LotChoice["condition"], around: TextParameters) {
   const groups = { inventory_type: typesOf(condition), group_by: "inventory_type", metric: "days_supply" };
-  const { data } = await requests.call("getGroups", { ...around, ...groups });
-  const cars = data.reduce((sum, { count }) => sum + count, 0);
-  const sold = data.reduce((sum, { metrics }) => sum + (metrics[0]?.sample ?? 0), 0);
+  return supplyOf((await requests.call("getGroups", { ...around, ...groups })).data);
+}
+
+/** Returns the days until the cars of all dealers around are sold, at the sales of the last 30 days; undefined for fewer than 10 sales. */
+export function supplyOf(groups: AnswerOf<"getGroups">["data"]): number | undefined {
+  const cars = groups.reduce((sum, { count }) => sum + count, 0);
+  const sold = groups.reduce((sum, { metrics }) => sum + (metrics[0]?.sample ?? 0), 0);
   return sold < soldMin ? undefined : (cars * soldDays) / sold;
 }
 

@@ -21,6 +21,10 @@ export interface SftpServer extends ServedFiles {
   readonly logIns: string[];
   /** Names of links without a target, in the root folder as well. */
   readonly danglingLinks: string[];
+  /** Paths that may not be read: of files, of folders, the root folder's empty. */
+  readonly denied: Set<string>;
+  /** Paths of files that were opened, or could not be. */
+  readonly opened: string[];
 }
 
 /** A new pair of keys. Not ed25519: the generator of ssh2 drops a leading zero byte of such a key, and it cannot be parsed. */
@@ -36,7 +40,15 @@ export async function startSftpServer(scope: Scope): Promise<SftpServer> {
   const hostKey = newKey();
   const [, blob = ""] = hostKey.public.split(" ");
   const digest = createHash("sha256").update(Buffer.from(blob, "base64")).digest("base64").replace(/=$/, "");
-  const served = { ...servedFiles(), logIns: [], danglingLinks: [], hostKey: `SHA256:${digest}`, port: 0 };
+  const served = {
+    ...servedFiles(),
+    logIns: [],
+    danglingLinks: [],
+    denied: new Set<string>(),
+    opened: [],
+    hostKey: `SHA256:${digest}`,
+    port: 0,
+  };
   const connections = new Set<SshConnection>();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (connection) => {
     connections.add(connection);
@@ -85,7 +97,8 @@ function answerSession(session: ServerSession, served: SftpServer, connection: S
   );
   session.on("OPENDIR", (id, path) => {
     const names = namesInFolder(served, plainPath(path));
-    if (names === undefined) session.status(id, status.NO_SUCH_FILE);
+    if (served.denied.has(plainPath(path))) session.status(id, status.PERMISSION_DENIED);
+    else if (names === undefined) session.status(id, status.NO_SUCH_FILE);
     else session.handle(id, open({ path, names }));
   });
   session.on("READDIR", (id, handle) => {
@@ -99,9 +112,13 @@ function answerSession(session: ServerSession, served: SftpServer, connection: S
       ...links.map((name) => ({ filename: name, longname: name, attrs: { ...attributes(undefined), mode: 0o120777 } })),
     ]);
   });
-  session.on("STAT", (id) => session.status(id, status.NO_SUCH_FILE));
+  session.on("STAT", (id, path) =>
+    session.status(id, served.denied.has(plainPath(path)) ? status.PERMISSION_DENIED : status.NO_SUCH_FILE),
+  );
   session.on("OPEN", (id, path) => {
-    if (served.files.has(plainPath(path))) session.handle(id, open({ path: plainPath(path) }));
+    served.opened.push(plainPath(path));
+    if (served.denied.has(plainPath(path))) session.status(id, status.PERMISSION_DENIED);
+    else if (served.files.has(plainPath(path))) session.handle(id, open({ path: plainPath(path) }));
     else session.status(id, status.NO_SUCH_FILE);
   });
   session.on("FSTAT", (id, handle) => session.attrs(id, attributes(served.files.get(handleOf(handle).path))));

@@ -175,6 +175,8 @@ function sendObject({ headers, method }: IncomingMessage, response: ServerRespon
   const { bytes, sha256 } = object;
   if (headers["if-match"] !== undefined && headers["if-match"] !== tagOf(bytes)) return response.writeHead(412).end();
   const [, start] = /^bytes=(\d+)-$/.exec(headers.range ?? "") ?? [];
+  if (start !== undefined && Number(start) >= bytes.length)
+    return response.writeHead(416, { "Content-Range": `bytes */${bytes.length}` }).end();
   const part = bytes.subarray(Number(start ?? 0));
   response.writeHead(start === undefined ? 200 : 206, {
     ETag: tagOf(bytes),
