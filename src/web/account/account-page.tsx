@@ -126,7 +126,7 @@ function openingOf(funds: AccountFunds): { readonly top: JSX.Element; readonly b
     return notice({
       ...judgement,
       ways: [
-        ...(funds.creditedMicros === 0 ? [] : [["#charges", "See what it was spent on"] as const]),
+        ...(funds.isNew === true ? [] : [["#charges", "See what it was spent on"] as const]),
         ["/docs", "Read the docs"],
       ],
     });

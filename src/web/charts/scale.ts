@@ -34,12 +34,17 @@ export function numberScale(values: readonly number[], options: NumberOptions): 
   const known = values.length === 0 ? [0, 1] : values;
   const [min, max] = [Math.min(...known), Math.max(...known)];
   const first = isFromZero ? Math.min(0, min) : min;
-  // Noise is not drawn large: a scale spans at least 2 % of its greatest value.
-  const margin = Math.max(0, (Math.abs(max) * 0.02 - (max - first)) / 2);
+  const isWhole = known.every(Number.isInteger);
+  // Noise is not drawn large: a scale spans at least 2 % of its greatest value, and four whole numbers unless it begins at zero.
+  const span = Math.max(Math.abs(max) * 0.02, isWhole && !isFromZero ? 4 : 0);
+  const margin = Math.max(0, (span - (max - first)) / 2);
   const scale = scaleLinear([first - (isFromZero ? 0 : margin), Math.max(max + margin, first + 1e-9)], [0, 1]).nice(5);
   return {
     at: (value) => scale(value),
-    ticks: (max) => roundValues(scale, max).map((value) => ({ value, text: format(value) })),
+    ticks: (max) =>
+      roundValues(scale, max)
+        .filter((value) => !isWhole || Number.isInteger(value))
+        .map((value) => ({ value, text: format(value) })),
     label,
   };
 }

@@ -125,15 +125,15 @@ const StateShape = ({ shape: { code, name, path }, counted, bounds, color }: Sha
   );
 };
 
-/** The bounds of the shades. */
+/** The bounds of the shades, after that of states without cars. */
 const Shades = ({ bounds, color }: Pick<ShapeProps, "bounds" | "color">): JSX.Element => (
   <div class="shades">
-    {bounds.map((bound, index) => (
+    {[0, ...bounds].map((bound, at) => (
       <span key={bound}>
         <svg width="14" height="14" aria-hidden="true">
-          <rect width="14" height="14" rx="3" fill={`var(--${color})`} fill-opacity={opacities[index]} />
+          <rect width="14" height="14" rx="3" fill={at === 0 ? "var(--sunken)" : `var(--${color})`} fill-opacity={opacities[at - 1]} />
         </svg>
-        up to {count(bound)}
+        {at === 0 ? "none" : `up to ${count(bound)}`}
       </span>
     ))}
   </div>

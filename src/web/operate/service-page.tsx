@@ -1,6 +1,7 @@
 /** The service: its health, its sources and their faults, the lake on the disk, and tier reviews. */
 import type { JSX } from "preact";
 import { type QueuedReview, queuedReviews } from "../../accounts/policy/tier-reviews.ts";
+import type { FreshnessReport } from "../../http/service/freshness.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
 import { versionsIn } from "../../lake/manifest.ts";
@@ -61,6 +62,13 @@ interface FreshnessProps {
   readonly versions: number;
 }
 
+/** What the state of a published day means. Its prices can be old although no delivery is overdue. */
+const publishedWords: Readonly<Record<FreshnessReport["status"], string>> = {
+  fresh: "no delivery is overdue",
+  stale: "the next delivery is overdue",
+  failed: "the last ingest failed",
+};
+
 const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessProps): JSX.Element => {
   const { status, version, serving, lake, response_cache: cache } = readiness().report;
   const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
@@ -68,7 +76,7 @@ const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessPr
   return (
     <Sheet
       id="freshness"
-      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)} are ${report.status}`}
+      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)}: ${publishedWords[report.status]}`}
     >
       <Spec
         facts={[

@@ -1,6 +1,6 @@
 /** What is said to an account: what is left in searches, what a month has cost, and whom to ask when the credit is used up. Amounts are in micros. */
 import { type BillingState, billingState, type Funds } from "../../accounts/policy/billing-state.ts";
-import { amountOf, count, money, monthName, usd } from "../shell/format.ts";
+import { amountOf, count, leftText, money, monthName, usd } from "../shell/format.ts";
 import type { Judgement, Sentence } from "./sentence.ts";
 import { atLeastAbout, attention, digits, fact, joined, judgement, linked, type MaybeNumber } from "./words.ts";
 
@@ -14,9 +14,6 @@ export function searchesText(micros: number, searchMicros: number): string {
   if (searches < exactSearches) return `${count(searches)} more ${searches === 1 ? "search" : "searches"}`;
   return `About ${count(atLeastAbout(searches))} searches`;
 }
-
-/** An amount that is left, rounded down to cents. */
-const leftText = (micros: number): string => money(micros < 10_000 ? micros : Math.floor(micros / 10_000) * 10_000);
 
 export interface AccountFunds {
   readonly state: BillingState;
@@ -49,17 +46,9 @@ const askForCredit =
  * threshold it is marked as attention.
  */
 export function accountVerdict(funds: AccountFunds): Judgement {
-  const { state, balanceMicros, creditedMicros, searchMicros, capMicros, spentMicros } = funds;
+  const { state, balanceMicros, searchMicros, capMicros, spentMicros } = funds;
   if (state === "suspended") return suspended;
-  if (state === "exhausted" && creditedMicros === 0)
-    return judgement(["You have no credit yet."], [`Searches are refused until then. ${askForCredit}`]);
-  if (state === "exhausted")
-    return judgement(
-      ["Your credit is used up."],
-      [
-        `${money(creditedMicros - balanceMicros)} of ${money(creditedMicros)} is spent, so searches are refused and nothing more is charged. ${askForCredit}`,
-      ],
-    );
+  if (state === "exhausted") return exhaustedVerdict(funds);
   if (funds.isNew === true) return welcomeVerdict(balanceMicros, searchMicros);
   const capLeft = capMicros === null ? Number.POSITIVE_INFINITY : Math.max(0, capMicros - spentMicros);
   const left = Math.min(balanceMicros, capLeft);
@@ -80,6 +69,15 @@ export function accountVerdict(funds: AccountFunds): Judgement {
   const mark = state === "low_balance" || left < searchMicros ? "attention" : "neutral";
   const searches = { text: `${searchesText(left, searchMicros)}.`, mark } as const;
   return judgement(joined([`${leftText(balanceMicros)} left.`, searches]), spentSentence(funds), facts);
+}
+
+/** Returns the verdict of an account without a balance. Adjustments can have taken back what was credited. */
+function exhaustedVerdict({ balanceMicros, creditedMicros, isNew = creditedMicros === 0 }: AccountFunds): Judgement {
+  if (isNew) return judgement(["You have no credit yet."], [`Searches are refused until you have. ${askForCredit}`]);
+  const spent =
+    creditedMicros <= 0 ? "" : `${money(creditedMicros - balanceMicros)} of ${money(creditedMicros)} is spent, so `;
+  const refused = `${spent === "" ? "Searches" : "searches"} are refused and nothing more is charged.`;
+  return judgement(["Your credit is used up."], [`${spent}${refused} ${askForCredit}`]);
 }
 
 /** Returns what a month has cost: `$0.41 spent in November. No monthly limit is set.` */

@@ -5,7 +5,7 @@ import { Note } from "../components/sheet.tsx";
 import { assetPath, typefacePath } from "./assets.ts";
 import { type Door, doorsOf, isPaid, tints } from "./doors.ts";
 import { FindBox } from "./find-box.tsx";
-import { day as dayText, money, usd } from "./format.ts";
+import { day as dayText, leftText, usd } from "./format.ts";
 import { HowMade } from "./how-made.tsx";
 import { Brand, Icon } from "./icons.tsx";
 import { CapNotice } from "./notes.tsx";
@@ -182,7 +182,7 @@ const Foot = ({ content: { day, micros, door }, visitor }: DocumentProps): JSX.E
         {visitor?.isOpen === true ? <span>No accounts, no charges: this service runs for its own machine</span> : null}
         {hasMoney ? (
           <span>
-            Balance <span id="balance">{money(visitor.identity.cached.account.balanceMicros)}</span>
+            Balance <span id="balance">{leftText(visitor.identity.cached.account.balanceMicros)}</span>
           </span>
         ) : null}
         {door === "operate" && visitor?.isOpen === false ? (

@@ -60,6 +60,10 @@ export function money(micros: number): string {
   return `${micros < 0 ? "−" : ""}$${cents.format(Math.abs(micros) / 1_000_000)}`;
 }
 
+/** Formats what is left in micros, rounded down to cents; less than a cent with the decimals that it needs. */
+export const leftText = (micros: number): string =>
+  money(micros > 0 && micros < 10_000 ? micros : Math.floor(micros / 10_000) * 10_000);
+
 /** Formats a charge in micros: at least three decimals. */
 export const chargeText = (micros: number): string => usd(micros).replace(/\.(\d\d)$/, ".$10");
 

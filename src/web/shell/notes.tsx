@@ -30,14 +30,15 @@ export const OldData = (props: OldDataProps): JSX.Element | null => {
 /** Returns why the prices are old. Messages of ingest can name paths: operators alone see them. */
 function causeOf({ report: { dueAtMs }, lastIngest, visitor: { identity, isOpen } }: OldDataProps): string {
   const isOwner = identity.cached.account.isOperator || isOpen;
-  const cause =
-    lastIngest?.error == null
-      ? `No later delivery has been published; one was due by ${time(dueAtMs ?? 0)} UTC.`
-      : `Ingest failed at ${time(Date.parse(lastIngest.at))} UTC${isOwner ? `: ${lastIngest.error}` : "."}`;
-  const next = isOwner
-    ? "Correct or remove the delivery; the next `carquet ingest` goes on with it."
-    : "Searches answer as of this day until the next delivery is published.";
-  return `${cause} ${next} `;
+  const reader = "Searches answer as of this day until the next delivery is published.";
+  if (lastIngest?.error == null) {
+    const due = `No later delivery has been published; one was due by ${time(dueAtMs ?? 0)} UTC.`;
+    return `${due} ${isOwner ? "Look whether its files came." : reader} `;
+  }
+  const failed = `Ingest failed at ${time(Date.parse(lastIngest.at))} UTC`;
+  return isOwner
+    ? `${failed}: ${lastIngest.error} Correct or remove the delivery; the next \`carquet ingest\` goes on with it. `
+    : `${failed}. ${reader} `;
 }
 
 /** The share of the monthly limit from which pages warn. */

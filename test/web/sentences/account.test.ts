@@ -59,7 +59,12 @@ test("an account begins with what is left, in searches", () => {
     [
       { ...funds, state: "exhausted", balanceMicros: 0, creditedMicros: 0 },
       "You have no credit yet.",
-      `Searches are refused until then. ${ask}`,
+      `Searches are refused until you have. ${ask}`,
+    ],
+    [
+      { ...funds, state: "exhausted", balanceMicros: -10_000, creditedMicros: 0, isNew: false },
+      "Your credit is used up.",
+      `Searches are refused and nothing more is charged. ${ask}`,
     ],
     [
       { ...funds, capMicros: 410_000 },
