@@ -1,11 +1,15 @@
 /** Why statements fail, as clients of a service read it: no reason names a folder of the machine. */
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { DamagedFile, UserError } from "../../src/base/user-error.ts";
 import { reasonOf } from "../../src/cli/statement-process.ts";
-import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { classifyFault } from "../../src/db/engine-faults.ts";
+import { type AnalystDatabase, openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { copyLake, createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -112,6 +116,28 @@ test("a statement that names a path learns neither whether it leads to the lake,
     const guess = await database.query(`FROM '${lake}/files/none.parquet'`).catch((thrown: unknown) => thrown);
     assert.ok(guess instanceof UserError && !(guess instanceof DamagedFile));
   });
+});
+
+test("a footer that cannot be read, whatever the engine says of it, is damage and no fault of a statement", async (t) => {
+  const copy = await temporaryFolder(t);
+  await copyLake(lake, copy);
+  const [file = assert.fail("no file")] = (await currentManifest(copy))?.tables.absent ?? [];
+  const path = join(copy, file.path);
+  const whole = await readFile(path);
+  const footerBytes = whole.readUInt32LE(whole.length - 8);
+  const messages = new Set<string>();
+  for (let at = whole.length - 8 - footerBytes; at < whole.length - 8; at += Math.ceil(footerBytes / 20)) {
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ 0x40;
+    await writeFile(path, changed);
+    const count = (database: AnalystDatabase) => database.query("SELECT count(*)::INTEGER AS n FROM active");
+    await openAnalystDatabase(copy, { threads: 1 }, count).catch((thrown: unknown) => {
+      assert.ok(thrown instanceof DamagedFile, `${at}: ${String(thrown)}`);
+      messages.add(thrown.message);
+    });
+  }
+  const unknown = [...messages].filter((message) => classifyFault(new Error(message)) === "other");
+  assert.ok(unknown.length > 0, [...messages].join("\n"));
 });
 
 test("no reason for which a statement fails names a folder of the machine", async () => {

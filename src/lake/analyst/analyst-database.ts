@@ -255,9 +255,9 @@ export async function openAnalystDatabase<T>(
   }
 }
 
-/** Throws an error of a view, which names columns of the files that it reads. */
+/** Throws an error of a view of a version. Its statement is right: what is no fault of the machine is one of the files that it reads. */
 function asDamage(thrown: unknown): never {
-  const isDamaged = classifyFault(thrown) === "damaged";
+  const isDamaged = ["damaged", "other"].includes(classifyFault(thrown));
   throw isDamaged ? new DamagedFile(`Invalid file of the version: ${messageOf(thrown)}`, { cause: thrown }) : thrown;
 }
 

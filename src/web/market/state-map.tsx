@@ -131,7 +131,13 @@ const Shades = ({ bounds, color }: Pick<ShapeProps, "bounds" | "color">): JSX.El
     {[0, ...bounds].map((bound, at) => (
       <span key={bound}>
         <svg width="14" height="14" aria-hidden="true">
-          <rect width="14" height="14" rx="3" fill={at === 0 ? "var(--sunken)" : `var(--${color})`} fill-opacity={opacities[at - 1]} />
+          <rect
+            width="14"
+            height="14"
+            rx="3"
+            fill={at === 0 ? "var(--sunken)" : `var(--${color})`}
+            fill-opacity={opacities[at - 1]}
+          />
         </svg>
         {at === 0 ? "none" : `up to ${count(bound)}`}
       </span>
