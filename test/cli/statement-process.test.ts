@@ -118,7 +118,7 @@ test("a statement that names a path learns neither whether it leads to the lake,
   });
 });
 
-test("a footer that cannot be read, whatever the engine says of it, is damage and no fault of a statement", async (t) => {
+test("a footer that cannot be read is damage and no fault of a statement, even if the engine has no name for it", async (t) => {
   const copy = await temporaryFolder(t);
   await copyLake(lake, copy);
   const [file = assert.fail("no file")] = (await currentManifest(copy))?.tables.absent ?? [];
