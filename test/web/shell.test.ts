@@ -104,7 +104,7 @@ test("a page shows and charges the signed-in account, even if its URL names anot
   const otherCookie = `carquet-session=${await client.sessions.create(other.accountId)}`;
   const before = await chargedMicros();
   const page = await (await get("/shop", { Cookie: otherCookie, ...client.customer.bearer })).text();
-  assert.match(page, /<span id="balance">\$7\.00<\/span>/);
+  assert.match(page, /<span id="balance">\$6\.99<\/span>/);
   assert.equal(await chargedMicros(), before);
   for (const parameter of ["account", "account_id", "key", "identity"]) {
     const answer = await (await get(`/shop?${parameter}=${client.customer.accountId}`, { Cookie: otherCookie })).text();
