@@ -41,6 +41,11 @@ const suspended: Judgement = judgement(joined([attention("Your account is suspen
 const askForCredit =
   "Ask the person who invited you to add credit: the operator of this service sees your account on the page Accounts. Your keys, saved searches and charges stay.";
 
+const usedUp: Judgement = judgement(
+  ["Your credit is used up."],
+  [`Searches are refused and nothing more is charged. ${askForCredit}`],
+);
+
 /**
  * Returns the verdict of an account: what is left, in money and in searches, by the smaller of balance and monthly limit. Below the account's
  * threshold it is marked as attention.
@@ -74,10 +79,9 @@ export function accountVerdict(funds: AccountFunds): Judgement {
 /** Returns the verdict of an account without a balance. Adjustments can have taken back what was credited. */
 function exhaustedVerdict({ balanceMicros, creditedMicros, isNew = creditedMicros === 0 }: AccountFunds): Judgement {
   if (isNew) return judgement(["You have no credit yet."], [`Searches are refused until you have. ${askForCredit}`]);
-  const spent =
-    creditedMicros <= 0 ? "" : `${money(creditedMicros - balanceMicros)} of ${money(creditedMicros)} is spent, so `;
-  const refused = `${spent === "" ? "Searches" : "searches"} are refused and nothing more is charged.`;
-  return judgement(["Your credit is used up."], [`${spent}${refused} ${askForCredit}`]);
+  if (creditedMicros <= 0) return usedUp;
+  const spent = `${money(creditedMicros - balanceMicros)} of ${money(creditedMicros)} is spent`;
+  return judgement(usedUp.sentence, [`${spent}, so searches are refused and nothing more is charged. ${askForCredit}`]);
 }
 
 /** Returns what a month has cost: `$0.41 spent in November. No monthly limit is set.` */
@@ -105,11 +109,7 @@ const welcomeVerdict = (balanceMicros: number, searchMicros: number): Judgement 
 export function unpaidVerdict(account: Omit<Funds, "spentMicros" | "capMicros">, refusal: string): Judgement {
   const state = billingState(account);
   if (state === "suspended") return suspended;
-  if (state === "exhausted")
-    return judgement(
-      ["Your credit is used up."],
-      [`Searches are refused and nothing more is charged. ${askForCredit}`],
-    );
+  if (state === "exhausted") return usedUp;
   const [, cost] = /costs ([\d.]+) USD/.exec(refusal) ?? [];
   const left = `${usd(account.balanceMicros)} is left${cost === undefined ? "" : `, and a request of this page costs $${cost}`}.`;
   return judgement(["Your credit does not cover this page."], [`${left} ${askForCredit}`]);

@@ -30,19 +30,24 @@ export interface SendOptions {
   readonly body?: object | undefined;
 }
 
+/** What is known of a response that did not come, or not whole. */
+export const unanswered = {
+  status: "aborted",
+  code: undefined,
+  requestId: "",
+  version: "",
+  micros: 0,
+  body: "",
+} as const;
+
 /** Sends a request and reads its response. Never rejects. */
 export async function sendRequest(url: string, path: string, options: SendOptions): Promise<Reply> {
   const { agent, headers, abortMs, body: sent, method = sent === undefined ? "GET" : "POST" } = options;
   const sentAtMs = Date.now();
   const startedAtMs = performance.now();
-  const replyOf = (status: Reply["status"], reply: Partial<Reply> = {}): Reply => ({
+  const replyOf = (reply: Partial<Reply> = {}): Reply => ({
     path,
-    status,
-    code: undefined,
-    requestId: "",
-    version: "",
-    micros: 0,
-    body: "",
+    ...unanswered,
     ...reply,
     sentAtMs,
     ms: performance.now() - startedAtMs,
@@ -56,14 +61,20 @@ export async function sendRequest(url: string, path: string, options: SendOption
       if (abortMs !== undefined) leaving = setTimeout(() => request.destroy(), abortMs).unref();
     });
     const body = await text(response);
-    const { "x-request-id": requestId, "x-usage-cost-micros": micros = "0" } = response.headers;
+    const header = (name: string): string => String(response.headers[name] ?? "");
     const status = response.statusCode ?? 0;
     const code = response.statusCode === 200 ? undefined : codeIn(body);
-    if (!response.complete) return replyOf("aborted");
-    const [id, version] = [requestId, response.headers["carquet-version"]].map((value) => String(value ?? ""));
-    return replyOf(status, { code, requestId: id ?? "", version: version ?? "", micros: Number(micros), body });
+    if (!response.complete) return replyOf();
+    return replyOf({
+      status,
+      code,
+      requestId: header("x-request-id"),
+      version: header("carquet-version"),
+      micros: Number(header("x-usage-cost-micros")),
+      body,
+    });
   } catch (thrown) {
-    return replyOf("aborted", { code: isObject(thrown) ? String(thrown.code) : undefined });
+    return replyOf({ code: isObject(thrown) ? String(thrown.code) : undefined });
   } finally {
     clearTimeout(leaving);
   }

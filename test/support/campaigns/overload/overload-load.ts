@@ -13,7 +13,7 @@ import { sleepUnless } from "../mixed/faults.ts";
 import { type ClientIdentity, type Journal, refusalsUnderLoad } from "../mixed/journal.ts";
 import type { CheckedRequest } from "../mixed/prepared-lake.ts";
 import { ResponseTimes } from "../mixed/response-times.ts";
-import { atRate, type Reply, sendRequest } from "../mixed/send.ts";
+import { atRate, type Reply, sendRequest, unanswered } from "../mixed/send.ts";
 import { readVitalSigns, type VitalSigns } from "../mixed/vital-signs.ts";
 import { readSlowly, sendMalformed } from "./bad-clients.ts";
 import type { KilledService } from "./killed-service.ts";
@@ -270,16 +270,7 @@ export class OverloadLoad {
         const { path } = request.form;
         const sentAtMs = Date.now();
         const bytes = await readSlowly(service.url, path, client.customer.bearer, isOver);
-        const reply = {
-          path,
-          status: "aborted",
-          code: undefined,
-          requestId: "",
-          version: "",
-          micros: 0,
-          body: "",
-        } as const;
-        journal.add(client, request, { ...reply, sentAtMs, ms: Date.now() - sentAtMs });
+        journal.add(client, request, { path, ...unanswered, sentAtMs, ms: Date.now() - sentAtMs });
         this.slowBytes += bytes;
         if (bytes === 0) await sleep(1000);
       }
