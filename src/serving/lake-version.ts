@@ -10,7 +10,7 @@ import { createOnce } from "../base/concurrency.ts";
 import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
-import { Refusal, refuse } from "../contract/errors.ts";
+import { refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import type { WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
@@ -58,7 +58,7 @@ import { Dimensions } from "./dimensions.ts";
 import { FeedRecords } from "./feed-records.ts";
 import { rebuildServingFiles } from "./files/build-serving-files.ts";
 import { newRebuiltFolder, ServingFiles, type ServingOptions } from "./files/open-serving-files.ts";
-import { checkFiles, VerifiedFiles, VersionFiles } from "./files/verified-files.ts";
+import { checkFiles, filesOfOpening, VerifiedFiles, VersionFiles } from "./files/verified-files.ts";
 import { ColumnCache } from "./index/columns.ts";
 import { idsIn, orderedMatches } from "./index/conditions.ts";
 import { countValues } from "./index/count-values.ts";
@@ -409,18 +409,14 @@ export class LakeVersion {
     return inventory.isWhole ? completed : completed.map(withoutValues);
   }
 
-  /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged. */
-  async rowsFrom(parquet: readonly LakeFile[], query: Sql): Promise<readonly Row[]> {
-    const { files } = this.resources;
-    await files.require(parquet);
-    try {
-      return await this.rows(query);
-    } catch (thrown) {
-      if (thrown instanceof Refusal) throw thrown;
-      await files.recheckFailed(parquet);
-      await files.require(parquet);
-      throw thrown;
-    }
+  /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged: see `VersionFiles.reading`. */
+  rowsFrom(parquet: readonly LakeFile[], query: Sql): Promise<readonly Row[]> {
+    return this.reading(parquet, () => this.rows(query));
+  }
+
+  /** Runs a query of another process that reads Parquet files of the lake: see `VersionFiles.reading`. */
+  reading<T>(parquet: readonly LakeFile[], query: () => Promise<T>): Promise<T> {
+    return this.resources.files.reading(parquet, query);
   }
 
   private unavailable(day: string): Error {
@@ -447,8 +443,10 @@ async function openResources(
   lake: Pick<Resources, "manifest" | "folder" | "files" | "database">,
   options: LakeVersionOptions,
 ): Promise<Resources> {
-  const { manifest, folder, database } = lake;
-  const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
+  const { manifest, folder, files, database } = lake;
+  const [dimensions, dealers] = await files.reading(filesOfOpening(manifest), () =>
+    database.using((session) => readDimensions(session, manifest, folder)),
+  );
   const rebuiltFolder = newRebuiltFolder();
   await database.lockDown([folder, rebuiltFolder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
   const pool = await SessionPool.open(database, options);

@@ -1,11 +1,12 @@
 /** Files that are hashed at their first use. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { truncate, writeFile } from "node:fs/promises";
+import { cp, rename, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
+import { Refusal } from "../../src/contract/errors.ts";
 import { classifyFault } from "../../src/db/engine-faults.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import type { ListedFile } from "../../src/lake/listed-file.ts";
@@ -53,12 +54,46 @@ test("the event loop is free while a large file is hashed, compared with hashing
   assert.ok(busy < inSameThread / 2, `busy for ${busy} of the time, ${inSameThread} in the same thread`);
 });
 
+const readNothing = async (): Promise<void> => {};
+
+test("a file that is damaged, written or replaced while a query reads it refuses the query, and serves the next one once it is intact", async () => {
+  const file = await smallFile("read", 1000);
+  const path = join(folder, file.path);
+  const copy = `${path}.copy`;
+  await cp(path, copy);
+  const verified = new VerifiedFiles(folder);
+  const during: readonly (() => Promise<unknown>)[] = [
+    () => changeByte(path, 500),
+    () => rename(copy, path),
+    // Damaged and repaired before the query ends.
+    async () => {
+      await changeByte(path, 500);
+      await changeByte(path, 500);
+    },
+    () => utimes(path, 0, 0),
+  ];
+  for (const [index, change] of during.entries())
+    for (const fails of [false, true]) {
+      if (index === 1) await cp(path, copy);
+      const files = new VersionFiles({ tables: noFiles, serving: [] }, verified);
+      const query = async (): Promise<void> => {
+        await change();
+        if (fails) throw new Error("a result of damaged bytes");
+      };
+      const refused = await files.reading([file], query).catch((thrown: unknown) => thrown);
+      assert.equal(refused instanceof Refusal && refused.code, "data_unavailable", `${index}, ${fails}`);
+      assert.deepEqual(files.damagedPaths, index === 0 ? [file.path] : [], `${index}, ${fails}`);
+      if (index === 0) await changeByte(path, 500);
+      await new VersionFiles({ tables: noFiles, serving: [] }, verified).reading([file], readNothing);
+    }
+});
+
 for (const bytes of [1000, 2 * mebibyte])
   test(`a request for a file of ${bytes} bytes does not wait for one that needs large files`, async () => {
     const files = new VersionFiles({ tables: noFiles, serving: [] }, new VerifiedFiles(folder));
     const done: string[] = [];
-    const ofMany = files.require(large).catch(() => done.push("large"));
-    const ofOne = files.require([await smallFile(`small-${bytes}`, bytes)]).then(() => done.push("small"));
+    const ofMany = files.reading(large, readNothing).catch(() => done.push("large"));
+    const ofOne = files.reading([await smallFile(`small-${bytes}`, bytes)], readNothing).then(() => done.push("small"));
     await Promise.all([ofMany, ofOne]);
     assert.deepEqual(done, ["small", "large"]);
   });
@@ -81,7 +116,11 @@ test("a file that cannot be read is not damaged, and each use reads it again", a
   const file = { path: "mem", bytes: 0, sha256: "0".repeat(64) };
   const verified = new VerifiedFiles("/proc/self");
   const files = new VersionFiles({ tables: noFiles, serving: [] }, verified);
-  for (const read of [() => verified.faultOf(file), () => verified.recheck(file), () => files.require([file])])
+  for (const read of [
+    () => verified.faultOf(file),
+    () => verified.recheck(file),
+    () => files.reading([file], readNothing),
+  ])
     await assert.rejects(read, (thrown) => {
       assert.match(String(thrown), /^UserError: mem: cannot be read: EIO/);
       assert.equal(classifyFault(thrown), "io error");

@@ -12,6 +12,8 @@ import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
+import { filesNamedIn } from "../../lake/analyst/analyst-views.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, idempotentRequestOf } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
@@ -71,13 +73,16 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
   const { context, caller, job, admission } = call;
   const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
   limitResponseTime(context.res, 2 * sqlDeadlineMs + deadlineMs);
-  const { data_version, as_of } = await current.use(async ({ meta }) => meta);
+  const { data_version, as_of, files } = await current.use(async ({ meta, manifest }) => ({
+    ...meta,
+    files: filesNamedIn(request.sql, manifest),
+  }));
   context.set({ "Carquet-Version": data_version, "Cache-Control": "private, no-store" });
   const reserved = await holdDeadline(request, caller, services);
   let used: StatementUse = { ms: 0, hasRun: false };
   let micros = 0;
   try {
-    const task = { ...request, version: data_version };
+    const task = { ...request, files, version: data_version };
     const file = await runStatements(task, job, services, (use) => {
       used = use;
     });
@@ -126,11 +131,13 @@ async function chargeTime(
   }
 }
 
+type Statements = SqlRequest & Pick<StatementTask, "version"> & { readonly files: readonly LakeFile[] };
+
 /** Runs statements once there is a writer for them. Ends the job with `overloaded` if there is none for as long as they may run. */
 function runStatements(
-  request: SqlRequest & Pick<StatementTask, "version">,
+  { files, ...request }: Statements,
   job: Job,
-  { spool, sqlDeadlineMs, lake, memory }: SqlServices,
+  { spool, sqlDeadlineMs, lake, memory, current }: SqlServices,
   onUse: (use: StatementUse) => void,
 ): Promise<SpooledExport> {
   const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
@@ -140,7 +147,7 @@ function runStatements(
     clearTimeout(waiting);
     const error = refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 });
     return withTimeLimit({ ms: sqlDeadlineMs, error, signal }, (limited) =>
-      runStatement({ ...task, path }, limited, onUse),
+      current.use((version) => version.reading(files, () => runStatement({ ...task, path }, limited, onUse))),
     );
   });
   return file.finally(() => clearTimeout(waiting));

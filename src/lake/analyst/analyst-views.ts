@@ -5,7 +5,7 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { namesIn } from "../../listing/schema.ts";
 import { rowsOfFiles } from "../derived-relations.ts";
-import type { LakeFile, Manifest } from "../manifest.ts";
+import { type LakeFile, type Manifest, tableFilesOf } from "../manifest.ts";
 import { activeColumns, activeOn, filesIn, goneColumns, goneIn, unorderedListings } from "../market.ts";
 import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
@@ -30,6 +30,32 @@ export const viewsOf = (manifest: Market, folder: string): readonly Sql[] => [
   ),
   ...snapshotMacrosOf(manifest, folder),
 ];
+
+/** The files that each view and table macro of a version reads, those of the views in its query among them. */
+const filesOfRelations = new WeakMap<Market, ReadonlyMap<string, readonly LakeFile[]>>();
+
+/** Returns the files that statements can read: those of all views and macros whose names occur in their text. */
+export function filesNamedIn(text: string, manifest: Market): readonly LakeFile[] {
+  const relations = filesOfRelations.get(manifest) ?? relationsOf(manifest);
+  filesOfRelations.set(manifest, relations);
+  return namedFiles(text, relations);
+}
+
+function relationsOf(manifest: Market): ReadonlyMap<string, readonly LakeFile[]> {
+  const relations = new Map<string, readonly LakeFile[]>();
+  const tableFiles = tableFilesOf(manifest);
+  for (const { text } of viewsOf(manifest, "")) {
+    const [, name = "", query = ""] = /^CREATE OR REPLACE (?:VIEW|MACRO) "?(\w+)(.*)/s.exec(text) ?? [];
+    const own = tableFiles.filter(({ path }) => query.includes(path));
+    relations.set(name, [...new Set([...own, ...namedFiles(query, relations)])]);
+  }
+  return relations;
+}
+
+function namedFiles(text: string, relations: ReadonlyMap<string, readonly LakeFile[]>): readonly LakeFile[] {
+  const words = new Set(text.toLowerCase().match(/\w+/g));
+  return [...new Set([...relations].flatMap(([name, files]) => (words.has(name) ? files : [])))];
+}
 
 /** Returns the query of each view of a version, each over those before it. */
 export function viewQueriesOf(manifest: Market, folder: string): Readonly<Record<string, Sql>> {

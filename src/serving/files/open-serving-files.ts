@@ -252,11 +252,12 @@ export class ServingFiles {
     const intact = await Promise.all(files.map((file) => this.listedPath(file, "content").catch(() => undefined)));
     const kept = intact.includes(undefined) ? intact : [];
     const needed = files.filter((_, n) => kept[n] === undefined);
-    await versionFiles.require(needed.flatMap(inputsOf));
     await mkdir(into, { recursive: true, mode: 0o700 });
     if (folders.size === 0) process.once("exit", removeFolders);
     folders.add(into);
-    await rebuild({ lake: folder, manifest, files: needed, into });
+    await versionFiles.reading(needed.flatMap(inputsOf), () =>
+      rebuild({ lake: folder, manifest, files: needed, into }),
+    );
     return files.map((file, n) => kept[n] ?? rebuiltPath(into, file));
   }
 

@@ -10,7 +10,7 @@ import { createOnce } from "../../base/concurrency.ts";
 import { sha256Of } from "../../base/files.ts";
 import { sha256InThread } from "../../base/hash-thread.ts";
 import { DamagedFile, messageOf } from "../../base/user-error.ts";
-import { type Refusal, refuse } from "../../contract/errors.ts";
+import { Refusal, refuse } from "../../contract/errors.ts";
 import { fileFault, type ListedFile } from "../../lake/listed-file.ts";
 import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 
@@ -64,6 +64,11 @@ export class VerifiedFiles {
   /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */
   checkedAtMs(file: ListedFile): number {
     return this.checks.get(keyOf(file))?.checkedAtMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Returns the identity of the content that was hashed last; undefined if there is none. */
+  checkedIdentity(file: ListedFile): string | undefined {
+    return this.checks.get(keyOf(file))?.identity;
   }
 
   /** Returns the identity of a file's content, which changes when the file is written or replaced; undefined for an unreadable file. */
@@ -135,16 +140,41 @@ export class VersionFiles {
   }
 
   /**
-   * Refuses with `data_unavailable` if one of the files is damaged; rejects if one cannot be read. Hashes unverified files one after another, so that a request for many hardly
-   * delays a request for few.
+   * Runs a query that reads files. Refuses with `data_unavailable` if one of them is damaged, or was written or replaced while the query read it; rejects
+   * if one cannot be read.
    */
-  async require(files: readonly ListedFile[]): Promise<void> {
-    for (const file of files)
+  async reading<T>(files: readonly ListedFile[], query: () => Promise<T>): Promise<T> {
+    const before = await this.require(files);
+    const requireSame = async (): Promise<void> => {
+      if ((await this.require(files)) !== before) throw damagedData();
+    };
+    let result: T;
+    try {
+      result = await query();
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) await this.recheckFailed(files);
+      await requireSame();
+      throw thrown;
+    }
+    await requireSame();
+    return result;
+  }
+
+  /**
+   * Refuses with `data_unavailable` if one of the files is damaged; rejects if one cannot be read. Returns the identity of their contents. Hashes unverified
+   * files one after another, so that a request for many hardly delays a request for few.
+   */
+  private async require(files: readonly ListedFile[]): Promise<string> {
+    const identities: (string | undefined)[] = [];
+    for (const file of files) {
       if ((await this.faultOf(file)) !== undefined || this.damaged.has(file.path)) throw damagedData();
+      identities.push(this.verified.checkedIdentity(file));
+    }
+    return identities.join();
   }
 
   /** Hashes files again that failed a query, each at most once per `recheckMs`. */
-  async recheckFailed(files: readonly ListedFile[]): Promise<void> {
+  private async recheckFailed(files: readonly ListedFile[]): Promise<void> {
     const dueMs = performance.now() - recheckMs;
     for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
   }
@@ -168,14 +198,14 @@ const damagedReason = "The data that this request needs is damaged. Retry later,
 export const damagedData = (): Refusal =>
   refuse("data_unavailable", { reason: damagedReason, retryAfter: damagedRetrySeconds });
 
-/**
- * Checks the content of the files that every query depends on (dimensions and active listings), and throws if one is damaged. Checks the
- * size of all others: requests that need a damaged one are refused.
- */
+/** Returns the files that every query depends on: dimensions and active listings. */
+export function filesOfOpening({ tables }: Pick<Manifest, "tables">): readonly ListedFile[] {
+  return [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options, ...tables.listings];
+}
+
+/** Checks the content of the files that every query depends on, and throws if one is damaged. Checks the size of all others: requests that need a damaged one are refused. */
 export async function checkFiles(files: VersionFiles, manifest: Manifest): Promise<void> {
-  const { tables } = manifest;
-  const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const needed = new Set<ListedFile>([...dimensions, ...tables.listings]);
+  const needed = new Set(filesOfOpening(manifest));
   for (const file of needed) {
     const fault = await files.faultOf(file);
     if (fault !== undefined) throw new DamagedFile(fault);
