@@ -16,12 +16,14 @@ import {
 import { shadeBounds } from "../../src/web/market/state-map.tsx";
 import type { PageRequests } from "../../src/web/shell/page-requests.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
+import { fetchTotal } from "../support/http/paging.ts";
 import { marketService } from "../support/http/service.ts";
+import { queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { type CsvRow, chartRows, numbersOf } from "../support/web/chart-files.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
-const { client } = await marketService();
+const { lake, client } = await marketService();
 const signedIn = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -77,6 +79,30 @@ test("the days of two searches are those of the API, on the page, in CSV and in 
     "PAR1",
   );
   for (const path of [compared, `${compared}&view=table`]) assert.equal((await get(path)).status, 200, path);
+});
+
+test("the statements behind the figures have the numbers of the API", async () => {
+  const html = await htmlOf(compared);
+  const statements = [...html.matchAll(/\/sql\?(statement=[^"]*)"/g)].map(
+    ([, query = ""]) => new URLSearchParams(query.replaceAll("&amp;", "&")).get("statement") ?? "",
+  );
+  const statementOf = (view: string): string =>
+    statements.find((statement) => statement.includes(`FROM ${view}\n`)) ?? assert.fail(view);
+  const ofDays = await queryLake(lake, statementOf("active_days"));
+  const trends = await Promise.all([one, other].map(trendOf));
+  const counts = (rows: readonly unknown[]): readonly string[] => rows.map(String).sort();
+  assert.deepEqual(
+    counts(ofDays.map(({ cars }) => cars)),
+    counts(trends.flatMap(({ data }) => data[0]?.points.map(({ metrics: [, cars] }) => cars?.value) ?? [])),
+  );
+  const ofYears = await queryLake(lake, statementOf("active"));
+  const priced = await fetchTotal(client, `${filtersOf(one)}&min_price=1`);
+  const search = ofDays.find(({ search: name }) => String(name).endsWith(one.model))?.search;
+  const ofOne = ofYears.filter(({ search: name }) => name === search).map(({ cars }) => Number(cars));
+  assert.equal(
+    ofOne.reduce((sum, cars) => sum + cars, 0),
+    priced,
+  );
 });
 
 test("sales that cannot be known yet are unknown, not 0, and few medians are a sentence", async () => {

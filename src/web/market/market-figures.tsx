@@ -4,6 +4,7 @@ import { Chart } from "../charts/chart.tsx";
 import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
+import type { Numbers } from "../components/numbers.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
@@ -40,6 +41,8 @@ export interface ShownMarket {
   readonly query: URLSearchParams;
   /** The statement of the days, if columns express the filters. */
   readonly sql?: string | undefined;
+  /** The statement of the prices by model year. */
+  readonly lossSql?: string | undefined;
 }
 
 interface DaysProps {
@@ -224,7 +227,8 @@ const ageScale = (first: number, last: number): Scale => ({
 });
 
 /** What the models lose with age, on one basis: the fitted curve of each. */
-export const LossFigure = ({ market: { trends, sides, query } }: { readonly market: ShownMarket }): JSX.Element => {
+export const LossFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const { trends, sides, lossSql } = market;
   const followed = trends.flatMap((trend, index) =>
     trend.loss === undefined ? [] : [{ trend, loss: trend.loss, color: colors[index] ?? "field" }],
   );
@@ -253,24 +257,7 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
   const isDrawn = sample >= chartMin && ages.length > 1;
   const prices = [...medians.map(({ median }) => median ?? 0), ...medians.map(({ fitted }) => fitted ?? 0)];
   return (
-    <Figure
-      id="loss"
-      title={title}
-      of={isDrawn ? lossNote : undefined}
-      numbers={{
-        columns: [
-          { title: "Model", sort: "model", value: ({ search }) => search.name },
-          { title: "Years", sort: "age", value: ({ from }) => from, format: count, path: carsOfAge },
-          { title: "Cars", sort: "cars", value: ({ sample }) => sample, format: count },
-          { title: "Median", sort: "median", value: ({ median }) => median, format: dollars },
-          { title: "Curve", sort: "fitted", value: ({ fitted }) => fitted, format: dollars },
-        ],
-        rows: followed.flatMap(({ trend: { search }, loss }) =>
-          loss.points.map((point) => ({ ...point, search, year: (loss.newest_year ?? 0) - point.from })),
-        ),
-        sorting: sortingOf("loss", "/market", query),
-      }}
-    >
+    <Figure id="loss" title={title} of={isDrawn ? lossNote : undefined} numbers={numbersOfLoss(market)} sql={lossSql}>
       {isDrawn ? (
         <Chart
           label={`${title}. ${lossNote}`}
@@ -284,6 +271,27 @@ export const LossFigure = ({ market: { trends, sides, query } }: { readonly mark
     </Figure>
   );
 };
+
+/** A point of a curve, with the search and the model year that it is of. */
+type LossRow = NonNullable<SearchTrend["loss"]>["points"][number] & {
+  readonly search: MarketSearch;
+  readonly year: number;
+};
+
+/** Returns the table of the points of all curves. */
+const numbersOfLoss = ({ trends, query }: ShownMarket): Numbers<LossRow> => ({
+  columns: [
+    { title: "Model", sort: "model", value: ({ search }) => search.name },
+    { title: "Years", sort: "age", value: ({ from }) => from, format: count, path: carsOfAge },
+    { title: "Cars", sort: "cars", value: ({ sample }) => sample, format: count },
+    { title: "Median", sort: "median", value: ({ median }) => median, format: dollars },
+    { title: "Curve", sort: "fitted", value: ({ fitted }) => fitted, format: dollars },
+  ],
+  rows: trends.flatMap(({ search, loss }) =>
+    (loss?.points ?? []).map((point) => ({ ...point, search, year: (loss?.newest_year ?? 0) - point.from })),
+  ),
+  sorting: sortingOf("loss", "/market", query),
+});
 
 /** Returns the page with the used cars of a model year. */
 const carsOfAge = ({ search, year }: { readonly search: MarketSearch; readonly year: number }): string =>

@@ -17,7 +17,7 @@ import { pageParameters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { equivalentSql } from "../shop/equivalent-sql.ts";
+import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";
 import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
 import { withoutFilters } from "../shop/view.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
@@ -117,8 +117,8 @@ async function loadSearches(
   ]);
   const trends = loaded.filter((trend) => trend !== undefined);
   const sides = trends.map((trend) => sideOf(trend, period));
-  const sql = statementOf(trends, period.from);
-  const shown: ShownMarket = { trends, sides, period: spokenPeriod(trends, period), query, sql };
+  const statements = statementsOf(trends, period.from);
+  const shown: ShownMarket = { trends, sides, period: spokenPeriod(trends, period), query, ...statements };
   return { shown, maps: maps.filter((states) => states !== undefined) };
 }
 
@@ -132,14 +132,28 @@ function kickerOf([own, ...others]: readonly MarketSearch[], days: MarketDays): 
   return ["Market", samples.join(" against "), places.join(" against ")].join(" · ");
 }
 
-/** Returns the statement of the days of all searches; undefined for filters that columns do not express. */
-function statementOf(trends: readonly SearchTrend[], from: string): string | undefined {
-  const statements = trends.map(({ search }) => {
+/** Returns the statements of the days and of the prices by model year of all searches; undefined for filters that columns do not express. */
+const statementsOf = (trends: readonly SearchTrend[], from: string): Pick<ShownMarket, "sql" | "lossSql"> => ({
+  sql: unionOf(
+    trends,
+    "snapshot_date, {name} AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days",
+    `snapshot_date >= '${from}'`,
+  ),
+  lossSql: unionOf(
+    trends.filter(({ loss }) => loss !== undefined),
+    "year, {name} AS search, median(price) AS price, count(*) AS cars\nFROM active",
+    "price > 0 AND year IS NOT NULL",
+  ),
+});
+
+/** Returns the union of a selection under a condition from each search, whose name stands for `{name}`. */
+function unionOf(trends: readonly SearchTrend[], selection: string, condition: string): string | undefined {
+  const statements = trends.map(({ search: { filters, name } }) => {
     const [, where] =
-      equivalentSql({ path: "/v1/listings", querystring: queryString(search.filters) })?.split("\nFROM active") ?? [];
+      equivalentSql({ path: "/v1/listings", querystring: queryString(filters) })?.split("\nFROM active") ?? [];
     if (where === undefined) return undefined;
-    const condition = `snapshot_date >= '${from}'${where.replace(/^\nWHERE /, "\n  AND ")}`;
-    return `SELECT snapshot_date, '${search.name.replaceAll("'", "''")}' AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days\nWHERE ${condition}\nGROUP BY ALL`;
+    const conditions = `${condition}${where.replace(/^\nWHERE /, "\n  AND ")}`;
+    return `SELECT ${selection.replace("{name}", () => sqlText(name))}\nWHERE ${conditions}\nGROUP BY ALL`;
   });
   return statements.length === 0 || statements.includes(undefined)
     ? undefined

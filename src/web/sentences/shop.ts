@@ -312,6 +312,12 @@ export const frontFacts = ({ great, cheaper, isOld = false, day, hrefs, ...today
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
 
+/** For how long prices are of today, in hours from the beginning of their day in UTC: until the next day has ended everywhere in the United States. */
+const todaysHours = 58;
+
+/** Returns whether the prices of a day are not of today any more. Until the next day's are published, it is those of yesterday that are shown as today's. */
+export const isOldDay = (day: string, nowMs: number): boolean => nowMs - Date.parse(day) > todaysHours * 3_600_000;
+
 /** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
 export const bestPricesTitle = ({ day, isOld = false }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
   `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;

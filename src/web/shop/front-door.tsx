@@ -10,6 +10,7 @@ import {
   bestPricesTitle,
   frontFacts,
   frontVerdict,
+  isOldDay,
   type MarketToday,
   shopDoor,
 } from "../sentences/shop.ts";
@@ -49,12 +50,11 @@ interface Front {
 
 /** Returns the handler of the front door. An address with filters is one of the former explorer. */
 export const frontDoor =
-  ({ current, freshness }: Pick<SiteServices, "current" | "freshness">): PageHandler =>
+  ({ current, accounts }: Pick<SiteServices, "current" | "accounts">): PageHandler =>
   async (visit): Promise<PageContent | Redirect> => {
     if (visit.query.size > 0) return { location: formerView(visit.query) };
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    const { status } = freshness.report;
-    const front = await frontOf(visit, asOf, status !== "fresh");
+    const front = await frontOf(visit, asOf, isOldDay(asOf, accounts.administration.nowMs));
     return {
       title: "Know what a car is worth",
       look: "home",

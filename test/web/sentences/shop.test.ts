@@ -1,4 +1,5 @@
 /** What pages say of searches, on the front door and about states: a table of cases for each sentence. */
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../../../src/web/sentences/sentence.ts";
 import {
@@ -8,6 +9,7 @@ import {
   fartherTitle,
   frontFacts,
   frontVerdict,
+  isOldDay,
   medianLabel,
   moreCars,
   searchWords,
@@ -213,6 +215,16 @@ test("a median says what it mixes and whether a bound cuts it", () => {
     [{ used: 1, new: 0 }, "median price"],
     [{ used: 1, new: 2 }, "median price, used and new together"],
   ]);
+});
+
+test("prices are of today until the day after theirs has ended in Hawaii", () => {
+  for (const [now, isOld] of [
+    ["2026-11-19T00:00:00Z", false],
+    ["2026-11-21T10:00:00Z", false],
+    ["2026-11-21T10:00:01Z", true],
+    ["2026-12-19T00:00:00Z", true],
+  ] as const)
+    assert.equal(isOldDay("2026-11-19", Date.parse(now)), isOld, now);
 });
 
 test("the front door says what is for sale today, and nothing of today if the data is old", () => {
