@@ -115,7 +115,7 @@ test("every property of a body is accepted at each edge of its limits, and refus
 });
 
 /**
- * Limits and windows of the code that serves requests: the test of each; `pace` for an interval that decides no answer, and `no test` with
+ * Limits and windows of the code that serves requests, and of its databases and connections: the test of each; `pace` for an interval that decides no answer, and `no test` with
  * the reason for one that a test cannot reach.
  */
 const limits: Readonly<Record<string, string>> = {
@@ -128,6 +128,48 @@ const limits: Readonly<Record<string, string>> = {
   "accounts/keys/keys.ts dayMs": "pace",
   "accounts/keys/keys.ts listedKeysMax":
     "an account has at most 100 keys, those revoked in the last day included, beside that of its pages",
+  "connectors/bucket.ts uploadPartsMax": "no test: a file of more than 50 GB",
+  "connectors/ftp.ts replyBytesMax": "no test: its name in `sources/hostile.test.ts` is one of a table",
+  "connectors/https.ts redirectsMax":
+    "redirects are followed, without credentials to another server and never from https",
+  "connectors/transfer.ts progressBytesMin":
+    "a file that begins again and again ends the transfer, however much of it comes each time",
+  "connectors/transfer.ts stallBytesMin": "bodies without an end, without progress or beyond all bounds fail",
+  "db/log-flusher.ts admittedMs":
+    "what is posted is flushed within 100 ms, and nothing more is admitted while that takes longer",
+  "db/log-flusher.ts delayMs":
+    "what is posted is flushed within 100 ms, and nothing more is admitted while that takes longer",
+  "db/log-flusher.ts stalledMs":
+    "while the disk of the accounts file hangs, requests are refused in time and not charged",
+  "db/postgres.ts attemptsMax": "transactions that deadlock are run again",
+  "db/postgres.ts connectMs": "an account whose requests wait for its lock leaves connections for others",
+  "db/postgres.ts connectionsMax": "an account whose requests wait for its lock leaves connections for others",
+  "db/postgres.ts defaultIdleMs": "no test: a wait of a minute; tests set `idleMs`",
+  "db/postgres.ts defaultReplyMs": "a statement of a command ends after a minute without a reply",
+  "db/postgres.ts waitingMax": "no test: more than 512 requests in progress, which accounts share",
+  "db/session-pool.ts interruptMs": "pace",
+  "db/session-pool.ts sessionsMax":
+    "an account leaves half of the sessions free, and a second account half of the rest",
+  "db/session-pool.ts waitingQueriesMax": "a full queue refuses the account that fills it, not another one",
+  "db/shared-sqlite.ts openMs": "pace",
+  "db/shared-sqlite.ts retryMs": "pace",
+  "db/sqlite-thread.ts idleMs": "pace",
+  "db/sqlite-worker.ts busyMs": "pace",
+  "db/sqlite-worker.ts logPagesMax": "pace",
+  "db/sqlite-worker.ts passesMax": "pace",
+  "db/sqlite-worker.ts shortPassMs": "pace",
+  "db/sqlite.ts defaultBusyMs": "pace",
+  "replication/follower.ts attemptsMax":
+    "a version that is replaced while it is fetched is left, and one that a cache still names is not published again",
+  "replication/follower.ts recordBytesMax":
+    "the record of the last ingest is followed too, and an older one does not replace a newer",
+  "replication/follower.ts skippedMax":
+    "a follower reads 100 skipped versions; beyond them, all days count as replayed, however many a source invents",
+  "replication/push.ts unfinishedUploadMs":
+    "a push with --remove leaves the files of kept versions, and foreign objects",
+  "replication/source-manifest.ts currentBytesMax": "bodies without an end, without progress or beyond all bounds fail",
+  "replication/source-manifest.ts manifestBytesMax":
+    "bodies without an end, without progress or beyond all bounds fail",
   "http/context.ts discardedBytesMax": "a form that is too long is refused, and the service lives",
   "http/exports/respond-with-sql.ts bodyBytesMax":
     "a body that is too large, another method, and a key without the scope are refused",
@@ -222,6 +264,9 @@ const limits: Readonly<Record<string, string>> = {
 
 /** The folders and files whose constants are limits of requests. */
 const limited = [
+  "connectors",
+  "db",
+  "replication",
   "http",
   "operations",
   "contract",

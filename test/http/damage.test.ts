@@ -73,6 +73,11 @@ const spoils = {
   damaged: (path: string) => writeFile(path, "x".repeat(1000)),
   missing: (path: string) => rm(path),
   renamed: async (path: string) => changeByte(path, (await readFile(path)).indexOf("drivetrain")),
+  // The last value before the footer, whose size stands before the last four bytes: the engine reads it as another one, or not at all.
+  changed: async (path: string) => {
+    const content = await readFile(path);
+    await changeByte(path, content.length - 9 - content.readUInt32LE(content.length - 8));
+  },
 };
 
 for (const [what, spoil] of Object.entries(spoils))

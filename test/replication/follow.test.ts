@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import type { Connector } from "../../src/connectors/connector.ts";
-import { readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
+import { ingestRecordKey, readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { currentVersion, filesOf } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
@@ -96,6 +96,12 @@ test("the record of the last ingest is followed too, and an older one does not r
     if (record !== undefined) await writeIngestRecord(source, record);
     await follower.follow();
     assert.deepEqual(await readIngestRecord(lake), expected);
+  }
+  for (const bytes of [65_537, 65_536]) {
+    const record = { ...failed, at: "2026-11-20T04:00:00.000Z" };
+    await writeFile(join(source, ingestRecordKey), JSON.stringify(record).padEnd(bytes));
+    await follower.follow();
+    assert.deepEqual((await readIngestRecord(lake))?.at, bytes > 65_536 ? later : record.at, `${bytes} bytes`);
   }
   assert.deepEqual(await lakeFaults(lake), []);
 });

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { replaceFile } from "../../src/base/files.ts";
-import { currentVersion, type LakeFile, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { currentVersion, type LakeFile, type Manifest, manifestKey, manifestPath } from "../../src/lake/manifest.ts";
 import { carquet, carquetHere } from "../support/command-line.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -114,7 +114,14 @@ test("bodies without an end, without progress or beyond all bounds fail", async 
   answers.set("CURRENT", (_, response) => response.writeHead(416).end());
   await assert.rejects(follow, /CURRENT: status 416: expected 200\./);
   answers.delete("CURRENT");
-  const [path] = (await manifestOf(newer)).tables.builds.map((file) => file.path);
+  const { version, tables } = await manifestOf(newer);
+  const manifest = readFileSync(manifestPath(newer, version), "utf8");
+  answers.set(manifestKey(version), (_, response) => response.end(manifest.padEnd(16 * 2 ** 20 + 1)));
+  await assert.rejects(follow, /\.json: too large: expected at most 16777216 bytes\./);
+  answers.set(manifestKey(version), (_, response) => response.end(manifest.padEnd(16 * 2 ** 20)));
+  await follow();
+  answers.delete(manifestKey(version));
+  const [path] = tables.builds.map((file) => file.path);
   answers.set(path ?? "", (request, response) => {
     const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
     const whole = readFileSync(join(newer, path ?? ""));
