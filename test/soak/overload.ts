@@ -42,7 +42,10 @@ function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, val
       "event loop delay",
       `p99 median ${summary.serviceDelayMs[0].toFixed(0)} ms, max ${summary.serviceDelayMs[1].toFixed(0)} ms`,
     ],
-    ["delay of clients", `p99 ${summary.clientDelayP99Ms.toFixed(1)} ms`],
+    [
+      "delay of clients",
+      `p99 ${summary.clientDelayMs[0].toFixed(1)} ms, max ${summary.clientDelayMs[1].toFixed(0)} ms`,
+    ],
     ...Object.entries(summary.responses).map(([role, counts]) => [`of ${role}`, countsOf(counts)] as const),
     ["answers", `${summary.rightAnswers} right, ${summary.wrongAnswers} wrong`],
     ["charges", `${ledger.charges}, ${ledger.lost} lost, ${ledger.doubled} wrong, ${ledger.refunds} refunded`],
