@@ -99,7 +99,8 @@ test("a file larger than it says, or than the disk, ends with a message", async 
 
 test("bodies without an end, without progress or beyond all bounds fail", async (scope) => {
   const { answers, url } = await startStaticServer(scope, newer);
-  const follow = async (stallMs = 100) => createTestFollower(url, await newLake(scope), { stallMs, retryMs: 1 }).follow();
+  const follow = async (stallMs = 100) =>
+    createTestFollower(url, await newLake(scope), { stallMs, retryMs: 1 }).follow();
   const block = Buffer.alloc(1 << 16, "x");
   answers.set("CURRENT", (_, response) => {
     const write = (): void => void (response.destroyed || response.write(block, () => setImmediate(write)));

@@ -296,6 +296,10 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   ]);
   const trend = { statement: `SELECT * FROM (VALUES ${days.join()}) AS t(day, model, price)` };
   assert.match(await (await send("/sql", "/sql", trend)).text(), /stroke="var\(--coral\)".*>b<\/text>/s, "a line each");
+  const repeated = { statement: "SELECT * FROM (VALUES ('RAV4', 1), ('RAV4', 2), ('CR-V', 3)) AS t(model, cars)" };
+  const unlabelled = await (await send("/sql", "/sql", repeated)).text();
+  assert.match(unlabelled, /3 rows/);
+  assert.doesNotMatch(unlabelled, /id="chart"/, "bars of one name say nothing");
   const file = await send("/sql/file", "/sql", { statement, format: "csv" });
   assert.match(file.headers.get("Content-Type") ?? "", /^text\/csv/);
   assert.equal((await file.text()).trim().split("\n").length, 4);

@@ -98,8 +98,8 @@ function chartOf(result: SqlResult): ChartedResult | undefined {
       : [];
   });
   const isOverTime = points.length > 2 && points.every((point) => /^\d{4}-\d\d-\d\d$/.test(point.label));
-  const isOnce = new Set(points.map((point) => `${point.label} ${point.series}`)).size === points.length;
-  const isDrawn = isOverTime ? isOnce && seriesOf(points).length <= seriesColors.length : points.length <= barsMax;
+  const isOnce = new Set(points.map((point) => `${point.label} ${isOverTime && point.series}`)).size === points.length;
+  const isDrawn = isOnce && (isOverTime ? seriesOf(points).length <= seriesColors.length : points.length <= barsMax);
   return isDrawn ? { label, column, others: values.filter((one) => one !== column), points, isOverTime } : undefined;
 }
 

@@ -141,7 +141,7 @@ const statementsOf = (trends: readonly SearchTrend[], from: string): Pick<ShownM
   ),
   lossSql: unionOf(
     trends.filter(({ loss }) => loss !== undefined),
-    "year, {name} AS search, median(price) AS price, count(*) AS cars\nFROM active",
+    "concat(year, ' ', {name}) AS model_year, median(price) AS price, count(*) AS cars\nFROM active",
     "price > 0 AND year IS NOT NULL",
   ),
 });
