@@ -82,7 +82,8 @@ export default {
         disk,
         seed,
         seconds: draws * 60,
-        idleSeconds: 20,
+        // Of 20 seconds, the 99th percentile was between 9 and 25 ms: of the slowest four of 400 requests.
+        idleSeconds: 60,
         capacitySeconds: 30,
         onStatus: print,
       });
