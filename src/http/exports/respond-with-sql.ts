@@ -12,8 +12,6 @@ import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
-import { filesNamedIn } from "../../lake/analyst/analyst-views.ts";
-import type { LakeFile } from "../../lake/manifest.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, idempotentRequestOf } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
@@ -24,7 +22,7 @@ import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
 import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
-import { runStatement, type StatementTask, type StatementUse, tooManyExports } from "./writer-process.ts";
+import { runStatement, type StatementTask, type StatementUse, tooManyExports, versionFor } from "./writer-process.ts";
 
 export interface SqlServices extends ExportServices {
   /** How long statements may run; 0 if the operation is off. */
@@ -73,10 +71,7 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
   const { context, caller, job, admission } = call;
   const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
   limitResponseTime(context.res, 2 * sqlDeadlineMs + deadlineMs);
-  const { data_version, as_of, files } = await current.use(async ({ meta, manifest }) => ({
-    ...meta,
-    files: filesNamedIn(request.sql, manifest),
-  }));
+  const { data_version, as_of, files } = await versionFor(current, request.sql);
   context.set({ "Carquet-Version": data_version, "Cache-Control": "private, no-store" });
   const reserved = await holdDeadline(request, caller, services);
   let used: StatementUse = { ms: 0, hasRun: false };
@@ -131,11 +126,9 @@ async function chargeTime(
   }
 }
 
-type Statements = SqlRequest & Pick<StatementTask, "version"> & { readonly files: readonly LakeFile[] };
-
 /** Runs statements once there is a writer for them. Ends the job with `overloaded` if there is none for as long as they may run. */
 function runStatements(
-  { files, ...request }: Statements,
+  request: SqlRequest & Pick<StatementTask, "version" | "files">,
   job: Job,
   { spool, sqlDeadlineMs, lake, memory, current }: SqlServices,
   onUse: (use: StatementUse) => void,
@@ -147,7 +140,7 @@ function runStatements(
     clearTimeout(waiting);
     const error = refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 });
     return withTimeLimit({ ms: sqlDeadlineMs, error, signal }, (limited) =>
-      current.use((version) => version.reading(files, () => runStatement({ ...task, path }, limited, onUse))),
+      runStatement({ ...task, path }, current, limited, onUse),
     );
   });
   return file.finally(() => clearTimeout(waiting));

@@ -10,6 +10,9 @@ import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts"
 import type { BodyOf } from "../../contract/types.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
+import { filesNamedIn } from "../../lake/analyst/analyst-views.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
 import { damagedData } from "../../serving/files/verified-files.ts";
 
 /** Where a process writes a file, and what it reads. */
@@ -35,7 +38,13 @@ export interface StatementTask extends WriterTask, BodyOf<"runSql"> {
   readonly isRaw: boolean;
   /** The most rows of the result. */
   readonly rowsMax: number;
+  /** The files that the statements can read. */
+  readonly files: readonly LakeFile[];
 }
+
+/** Returns the version in service, and its files that statements can read. */
+export const versionFor = (current: CurrentVersion, statements: string) =>
+  current.use(async ({ meta, manifest }) => ({ ...meta, files: filesNamedIn(statements, manifest) }));
 
 export interface FileSize {
   readonly rows: number;
@@ -62,10 +71,20 @@ export interface StatementUse {
 
 /**
  * Writes the result of the last statement to a file, in NDJSON for JSON. Calls `onUse` with the processor time until then. Rejects with
- * `invalid_parameter_value`, and with `invalid_statement` if a statement is invalid or fails.
+ * `invalid_parameter_value`, with `invalid_statement` if a statement is invalid or fails, and with `data_unavailable` if one of the files is damaged or
+ * changes meanwhile.
  */
-export async function runStatement(
-  { sql, params = {}, numbers, format, isRaw, rowsMax, ...task }: StatementTask,
+export function runStatement(
+  { files, ...task }: StatementTask,
+  current: CurrentVersion,
+  signal: AbortSignal,
+  onUse?: (use: StatementUse) => void,
+): Promise<FileSize> {
+  return current.use((version) => version.reading(files, () => writeStatement(task, signal, onUse)));
+}
+
+async function writeStatement(
+  { sql, params = {}, numbers, format, isRaw, rowsMax, ...task }: Omit<StatementTask, "files">,
   signal: AbortSignal,
   onUse?: (use: StatementUse) => void,
 ): Promise<FileSize> {

@@ -12,8 +12,7 @@ import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
 import { exportMemory } from "../../export/limits.ts";
-import { runStatement } from "../../http/exports/writer-process.ts";
-import { filesNamedIn } from "../../lake/analyst/analyst-views.ts";
+import { runStatement, versionFor } from "../../http/exports/writer-process.ts";
 import { type EndpointId, namedVersion, type OperationRequest } from "../../operations/caller.ts";
 import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
 import { bodyOf } from "../../operations/result.ts";
@@ -67,10 +66,7 @@ export async function runQueryTool(
   signal: AbortSignal,
 ): Promise<CallToolResult> {
   const statements = decodeBody("runSql", statementsOf(values));
-  const { data_version, as_of, files } = await current.use(async ({ meta, manifest }) => ({
-    ...meta,
-    files: filesNamedIn(statements.sql, manifest),
-  }));
+  const { data_version, as_of, files } = await versionFor(current, statements.sql);
   const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
   const error = refuse("deadline_exceeded", { seconds: deadlineMs / 1000 });
   try {
@@ -84,10 +80,8 @@ export async function runQueryTool(
       rowsMax,
       memory: exportMemory,
     } as const;
-    const task = { ...statements, ...output };
-    await withTimeLimit({ ms: deadlineMs, error, signal }, (limited) =>
-      current.use((version) => version.reading(files, () => runStatement(task, limited))),
-    );
+    const task = { ...statements, ...output, files };
+    await withTimeLimit({ ms: deadlineMs, error, signal }, (limited) => runStatement(task, current, limited));
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     return resultOfQuery(data, { data_version, as_of }, values);

@@ -4,8 +4,7 @@ import { Chart } from "../charts/chart.tsx";
 import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
 import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
-import type { Numbers } from "../components/numbers.tsx";
-import { sortingOf } from "../components/numbers.tsx";
+import { type Numbers, sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import {

@@ -136,24 +136,29 @@ function kickerOf([own, ...others]: readonly MarketSearch[], days: MarketDays): 
 const statementsOf = (trends: readonly SearchTrend[], from: string): Pick<ShownMarket, "sql" | "lossSql"> => ({
   sql: unionOf(
     trends,
-    "snapshot_date, {name} AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days",
+    (name) =>
+      `snapshot_date, ${name} AS search,\n  median(price) AS price, count(*) AS cars, median(days_on_market) AS days\nFROM active_days`,
     `snapshot_date >= '${from}'`,
   ),
   lossSql: unionOf(
     trends.filter(({ loss }) => loss !== undefined),
-    "concat(year, ' ', {name}) AS model_year, median(price) AS price, count(*) AS cars\nFROM active",
+    (name) => `concat(year, ' ', ${name}) AS model_year, median(price) AS price, count(*) AS cars\nFROM active`,
     "price > 0 AND year IS NOT NULL",
   ),
 });
 
-/** Returns the union of a selection under a condition from each search, whose name stands for `{name}`. */
-function unionOf(trends: readonly SearchTrend[], selection: string, condition: string): string | undefined {
+/** Returns the union of what is selected of each search, by its name in SQL, under a condition. */
+function unionOf(
+  trends: readonly SearchTrend[],
+  selectionOf: (name: string) => string,
+  condition: string,
+): string | undefined {
   const statements = trends.map(({ search: { filters, name } }) => {
     const [, where] =
       equivalentSql({ path: "/v1/listings", querystring: queryString(filters) })?.split("\nFROM active") ?? [];
     if (where === undefined) return undefined;
     const conditions = `${condition}${where.replace(/^\nWHERE /, "\n  AND ")}`;
-    return `SELECT ${selection.replace("{name}", () => sqlText(name))}\nWHERE ${conditions}\nGROUP BY ALL`;
+    return `SELECT ${selectionOf(sqlText(name))}\nWHERE ${conditions}\nGROUP BY ALL`;
   });
   return statements.length === 0 || statements.includes(undefined)
     ? undefined
