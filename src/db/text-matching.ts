@@ -33,6 +33,15 @@ export const wordsOf = (text: string): readonly string[] =>
 export const areBeginnings = (words: readonly string[], known: readonly string[]): boolean =>
   words.length > 0 && words.every((word) => known.some((one) => one.startsWith(word)));
 
-/** Compares texts by their bytes in UTF-8, as the engine does. */
-export const compareBytes = (one: string, other: string): number =>
-  Buffer.compare(Buffer.from(one), Buffer.from(other));
+/** Compares texts by their bytes in UTF-8, as the engine does: by their UTF-16 units, of which surrogates are the greatest. */
+export function compareBytes(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at += 1) {
+    const unit = one.charCodeAt(at);
+    const otherUnit = other.charCodeAt(at);
+    if (unit !== otherUnit) return Number(isSurrogate(unit)) - Number(isSurrogate(otherUnit)) || unit - otherUnit;
+  }
+  return one.length - other.length;
+}
+
+const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { textIn } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
-import { caseFold } from "../../src/db/text-matching.ts";
+import { caseFold, compareBytes } from "../../src/db/text-matching.ts";
 import { matchesAll } from "../../src/query/changes/matching.ts";
 
 test("the engine writes every Latin, Greek and Cyrillic letter small as JavaScript does", async () => {
@@ -37,4 +37,19 @@ test("the feed of changes matches a text that ends with a sigma in any of its fo
   });
   database.close();
   assert.deepEqual(found, [3, 3, 3, 0]);
+});
+
+test("texts are ordered by their bytes, which is the order of the engine, and not that of UTF-16", async () => {
+  const characters = ["", "a", "b", "é", "z\u0301", "\ud7ff", "\ue000", "\uffee", "😀", "😁", "🚗", "\u{10ffff}"];
+  const texts = characters.flatMap((one) => characters.flatMap((other) => [one + other, `A${one}${other}`]));
+  const database = await DuckDatabase.open({ threads: 1 });
+  const ordered = await database.using((session) =>
+    session.rows(sql`SELECT DISTINCT unnest(${texts}) AS text ORDER BY text`),
+  );
+  database.close();
+  assert.deepEqual(
+    ordered.map((row) => textIn(row, "text")),
+    [...new Set(texts)].sort(compareBytes),
+  );
+  assert.notDeepEqual([...new Set(texts)].sort(), [...new Set(texts)].sort(compareBytes));
 });

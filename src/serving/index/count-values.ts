@@ -9,7 +9,7 @@ import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
-import type { CountRequest, CountResult, CountSort, Summaries, ValueCount } from "../../listing/source.ts";
+import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
 import { countedColumns, listingCategories } from "./build.ts";
 import { inBlocks } from "./columns.ts";
@@ -138,32 +138,35 @@ async function countRanges(matched: readonly Matched[], ranges: Ranges) {
 export function chooseValues(
   parts: readonly SegmentCounts[],
   attribute: CountedName,
-  { limit, sort }: { readonly limit: number; readonly sort: CountSort },
+  choice: Pick<CountRequest, "limit" | "sort">,
 ): readonly ValueCount[] {
-  const direction = sort === "count" ? 1 : -1;
   const [only] = parts;
   if (parts.length > 1 || only === undefined) {
     const order = compareValues(attribute);
-    return addCounts(parts.flatMap((part) => valuesIn(part, countedIn(part, attribute))))
-      .sort((one, other) => direction * (one.count - other.count) || order(one.value, other.value))
-      .slice(0, limit);
+    return firstByCount(addCounts(parts, attribute), choice, (one, other) => order(one.value, other.value));
   }
-  const counted = countedIn(only, attribute);
+  const shown = firstByCount(countedIn(only, attribute), choice, (one, other) => one.id - other.id);
+  return shown.map(({ id, count }) => ({ value: only.dictionary.valueOf(id), count }));
+}
+
+/** Returns the first of what is counted; `order` is that of equal counts. */
+function firstByCount<T extends { readonly count: number }>(
+  counted: readonly T[],
+  { limit, sort }: Pick<CountRequest, "limit" | "sort">,
+  order: (one: T, other: T) => number,
+): readonly T[] {
+  const direction = sort === "count" ? 1 : -1;
   // Sorting thousands of values takes longer than to find the last count that is shown.
   const ranks = Int32Array.from(counted, ({ count }) => direction * count).sort();
   const last = ranks[limit - 1] ?? Number.POSITIVE_INFINITY;
   const shown = counted.filter(({ count }) => direction * count <= last);
-  shown.sort((one, other) => direction * (one.count - other.count) || one.id - other.id);
-  return valuesIn(only, shown.slice(0, limit));
+  return shown.sort((one, other) => direction * (one.count - other.count) || order(one, other)).slice(0, limit);
 }
 
 interface IdCount {
   readonly id: number;
   readonly count: number;
 }
-
-const valuesIn = ({ dictionary }: SegmentCounts, counted: readonly IdCount[]): readonly ValueCount[] =>
-  counted.map(({ id, count }) => ({ value: dictionary.valueOf(id), count }));
 
 /** Returns the ids of an attribute's values that occur, in order. Of those that differ in case only, the first one that occurs stands for all. */
 function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): IdCount[] {
@@ -181,14 +184,19 @@ function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName
   return found;
 }
 
-/** Adds up the counts of several indexes: of values that differ in case only, the first one in order stands for all. */
-function addCounts(counted: readonly ValueCount[]): ValueCount[] {
-  const sums = new Map<string, ValueCount>();
-  for (const { value, count } of counted) {
-    const key = value.toLowerCase();
-    const known = sums.get(key) ?? { value, count: 0 };
-    const [first = value] = [value, known.value].sort();
-    sums.set(key, { value: first, count: known.count + count });
-  }
+/** Adds up the counts of several segments: of values that differ in case only, the first one in order stands for all. */
+function addCounts(parts: readonly SegmentCounts[], attribute: CountedName): readonly ValueCount[] {
+  const sums = new Map<string, { value: string; count: number }>();
+  for (const part of parts)
+    for (const { id, count } of countedIn(part, attribute)) {
+      const value = part.dictionary.valueOf(id);
+      const key = value.toLowerCase();
+      const known = sums.get(key);
+      if (known === undefined) sums.set(key, { value, count });
+      else {
+        known.count += count;
+        if (value < known.value) known.value = value;
+      }
+    }
   return [...sums.values()];
 }
