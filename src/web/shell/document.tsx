@@ -37,8 +37,9 @@ export interface PageContent {
   readonly hasCars?: boolean;
   /** The hosts besides this service that the page loads images from, as a source of the Content Security Policy. */
   readonly imageHosts?: string | undefined;
-  /** The published day of the prices, `YYYY-MM-DD`, and the note if it is old: known to the handler of pages. */
+  /** The published day of the prices, `YYYY-MM-DD`, its version, and the note if it is old: known to the handler of pages. */
   readonly day?: string | undefined;
+  readonly version?: string | undefined;
   readonly oldData?: ComponentChildren;
   /** What is wrong with the address, besides what the sender of pages knows. */
   readonly faults?: readonly string[];
@@ -167,13 +168,14 @@ const Who = ({ visitor }: Pick<DocumentProps, "visitor">): JSX.Element => {
   );
 };
 
-/** The foot: the day of the prices, the cost of the page and the balance, and ways out. */
-const Foot = ({ content: { day, micros, door }, visitor }: DocumentProps): JSX.Element => {
+/** The foot: the day of the prices, or for operators the version; the cost of the page and the balance; ways out. */
+const Foot = ({ content: { day, version, micros, door }, visitor }: DocumentProps): JSX.Element => {
+  const source = door === "operate" ? version && `Version ${version}` : day && `Prices of ${dayText(day)}`;
   const hasMoney = visitor !== undefined && !visitor.isFree && door !== "operate";
   return (
     <footer class="foot">
       <div class="frame">
-        {day === undefined ? null : <span>Prices of {dayText(day)}</span>}
+        {source === undefined ? null : <span>{source}</span>}
         {hasMoney && micros !== undefined && micros > 0 ? (
           <span>
             This page cost <span id="page-cost">{usd(micros)}</span>

@@ -104,12 +104,13 @@ export const confirmed =
     return noticePage("Open this page?", message, [`${context.path}${context.search}`, "Show it"]);
   };
 
-/** Returns the published day, and the note if it is old. */
-function ageOf({ freshness, accounts }: SiteServices, visitor: Visitor): Pick<PageContent, "day" | "oldData"> {
+/** Returns the version in service, its day, and the note if it is old. */
+function ageOf({ current, freshness, accounts }: SiteServices, visitor: Visitor): Partial<PageContent> {
   const { report, lastIngest } = freshness;
   const nowMs = accounts.administration.nowMs;
   return {
     day: report.day ?? undefined,
+    version: current.version,
     oldData: <OldData report={report} lastIngest={lastIngest} visitor={visitor} nowMs={nowMs} />,
   };
 }
