@@ -149,12 +149,12 @@ test("a result larger than a chunk of the file arrives whole, in every format", 
 });
 
 test("Accept selects the format; CSV is safe to open in a spreadsheet unless csv_raw says otherwise", async () => {
-  const statement = "SELECT '=1+1' AS t, -1 AS n, '-' AS d";
+  const statement = "SELECT '=1+1' AS t, -1 AS n, '-' AS d, 5e-1 AS f, [1, 2] AS l";
   const csv = { headers: { Accept: "text/csv" } };
-  assert.equal(String((await run(statement, undefined, csv)).body), "t,n,d\n'=1+1,-1,'-\n");
+  assert.equal(String((await run(statement, undefined, csv)).body), "t,n,d,f,l\n'=1+1,-1,'-,0.5,\"[1,2]\"\n");
   assert.equal(
     String((await run(statement, undefined, { ...csv, query: "?csv_raw=true" })).body),
-    "t,n,d\n=1+1,-1,-\n",
+    't,n,d,f,l\n=1+1,-1,-,0.5,"[1,2]"\n',
   );
   assert.deepEqual((await errorOf(run(statement, undefined, { headers: { Accept: "image/png" } }))).slice(0, 2), [
     406,
