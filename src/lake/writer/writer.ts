@@ -98,7 +98,7 @@ export async function withWriter<T>(
     }
     throw thrown;
   } finally {
-    database.close();
+    await database.close();
     lakesBeingWritten.delete(folder);
   }
 }
