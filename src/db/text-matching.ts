@@ -35,13 +35,10 @@ export const areBeginnings = (words: readonly string[], known: readonly string[]
 
 /** Compares texts by their bytes in UTF-8, as the engine does: by their UTF-16 units, of which surrogates are the greatest. */
 export function compareBytes(one: string, other: string): number {
-  const length = Math.min(one.length, other.length);
-  for (let at = 0; at < length; at += 1) {
-    const unit = one.charCodeAt(at);
-    const otherUnit = other.charCodeAt(at);
-    if (unit !== otherUnit) return Number(isSurrogate(unit)) - Number(isSurrogate(otherUnit)) || unit - otherUnit;
-  }
-  return one.length - other.length;
+  let at = 0;
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  if (at === one.length || at === other.length) return one.length - other.length;
+  return orderOf(one.charCodeAt(at)) - orderOf(other.charCodeAt(at));
 }
 
-const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
+const orderOf = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

@@ -138,38 +138,23 @@ async function countRanges(matched: readonly Matched[], ranges: Ranges) {
 export function chooseValues(
   parts: readonly SegmentCounts[],
   attribute: CountedName,
-  choice: Pick<CountRequest, "limit" | "sort">,
-): readonly ValueCount[] {
-  const [only] = parts;
-  if (parts.length > 1 || only === undefined) {
-    const order = compareValues(attribute);
-    return firstByCount(addCounts(parts, attribute), choice, (one, other) => order(one.value, other.value));
-  }
-  const shown = firstByCount(countedIn(only, attribute), choice, (one, other) => one.id - other.id);
-  return shown.map(({ id, count }) => ({ value: only.dictionary.valueOf(id), count }));
-}
-
-/** Returns the first of what is counted; `order` is that of equal counts. */
-function firstByCount<T extends { readonly count: number }>(
-  counted: readonly T[],
   { limit, sort }: Pick<CountRequest, "limit" | "sort">,
-  order: (one: T, other: T) => number,
-): readonly T[] {
+): readonly ValueCount[] {
   const direction = sort === "count" ? 1 : -1;
+  const inParts = parts.flatMap((part) => countedIn(part, attribute));
+  const counted = parts.length === 1 ? inParts : addCounts(inParts);
   // Sorting thousands of values takes longer than to find the last count that is shown.
   const ranks = Int32Array.from(counted, ({ count }) => direction * count).sort();
   const last = ranks[limit - 1] ?? Number.POSITIVE_INFINITY;
   const shown = counted.filter(({ count }) => direction * count <= last);
-  return shown.sort((one, other) => direction * (one.count - other.count) || order(one, other)).slice(0, limit);
+  const order = compareValues(attribute);
+  // Those of one segment are in the order of the values.
+  if (parts.length > 1) shown.sort((one, other) => order(one.value, other.value));
+  return shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
 }
 
-interface IdCount {
-  readonly id: number;
-  readonly count: number;
-}
-
-/** Returns the ids of an attribute's values that occur, in order. Of those that differ in case only, the first one that occurs stands for all. */
-function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): IdCount[] {
+/** Returns an attribute's values that occur, in order. Of those that differ in case only, the first one that occurs stands for all. */
+function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): readonly ValueCount[] {
   const { first, end } = dictionary.rangeOf(attribute);
   const merged = counts.slice(first, end);
   for (const group of dictionary.sameValues(attribute)) {
@@ -177,26 +162,24 @@ function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName
     const sum = group.reduce((total, id) => total + (counts[id] ?? 0), 0);
     for (const id of group) merged[id - first] = id === shown ? sum : 0;
   }
-  const found: IdCount[] = [];
+  const found: ValueCount[] = [];
   merged.forEach((count, n) => {
-    if (count > 0) found.push({ id: first + n, count });
+    if (count > 0) found.push({ value: dictionary.valueOf(first + n), count });
   });
   return found;
 }
 
 /** Adds up the counts of several segments: of values that differ in case only, the first one in order stands for all. */
-function addCounts(parts: readonly SegmentCounts[], attribute: CountedName): readonly ValueCount[] {
+function addCounts(counted: readonly ValueCount[]): ValueCount[] {
   const sums = new Map<string, { value: string; count: number }>();
-  for (const part of parts)
-    for (const { id, count } of countedIn(part, attribute)) {
-      const value = part.dictionary.valueOf(id);
-      const key = value.toLowerCase();
-      const known = sums.get(key);
-      if (known === undefined) sums.set(key, { value, count });
-      else {
-        known.count += count;
-        if (value < known.value) known.value = value;
-      }
+  for (const { value, count } of counted) {
+    const key = value.toLowerCase();
+    const known = sums.get(key);
+    if (known === undefined) sums.set(key, { value, count });
+    else {
+      known.count += count;
+      if (value < known.value) known.value = value;
     }
+  }
   return [...sums.values()];
 }
