@@ -105,9 +105,8 @@ export class DuckDatabase {
     });
   }
 
-  /** Closes the database. Its threads end before, which takes up to a tenth of a second: the event loop does not wait for them. */
+  /** Closes the database. Its threads end before, unless its settings are locked: the event loop would wait for them, up to a tenth of a second. */
   async close(): Promise<void> {
-    // Refused where the configuration is locked.
     await this.using((session) => session.run(sql`SET GLOBAL threads = 1`)).catch(() => undefined);
     this.instance.closeSync();
   }
@@ -165,11 +164,6 @@ export class Session {
   /** Returns the rows of a query with the names of its columns, which are known even without rows. */
   async table(query: Sql): Promise<QueryResult> {
     return tableFrom(await this.connection.run(render(query)));
-  }
-
-  /** Returns the columns of a query, chunk by chunk, as JSON values converted like those of `rows`. */
-  async chunks(query: Sql): Promise<readonly ColumnValues[]> {
-    return columnsOf(await this.connection.run(render(query)));
   }
 
   /**

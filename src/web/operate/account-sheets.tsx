@@ -74,11 +74,7 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
               title: "Reference and note",
               value: ({ reference, note }) => plainWords(textOf(reference), textOf(note)),
             },
-            {
-              title: "USD",
-              value: (credit) => integerIn(credit, "micros"),
-              format: signedAmount,
-            },
+            { title: "USD", value: (credit) => integerIn(credit, "micros"), format: signedAmount },
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />

@@ -75,11 +75,7 @@ async function listAccounts({ accounts: { administration } }: SiteServices, sear
   ]);
   const before = new Map(sums.accounts.map(({ account, beforeMicros }) => [account.accountId, beforeMicros]));
   const rows = accounts
-    .map((account) => ({
-      account,
-      micros: account.spentMicros,
-      beforeMicros: before.get(account.accountId) ?? 0,
-    }))
+    .map((account) => ({ account, micros: account.spentMicros, beforeMicros: before.get(account.accountId) ?? 0 }))
     .sort((one, other) => other.micros - one.micros);
   return { rows, total, search, monthBefore: monthName(month.beforeStart) };
 }
