@@ -59,7 +59,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });
-  await database.close();
+  database.close();
 }
 
 /** Adds `row_number` to rows of past days or of sold listings, in the order in which Carquet breaks their ties. Requires the view `builds`. */

@@ -75,7 +75,7 @@ export async function writeHistoryRows(lake: string, folder: string): Promise<vo
       }
     });
   } finally {
-    await database.close();
+    database.close();
   }
 }
 

@@ -64,7 +64,7 @@ async function loadQueriedValues({ folder, lake }: Dataset): Promise<QueriedValu
     await writeFile(path, JSON.stringify(values, null, 2));
     return values;
   } finally {
-    await database.close();
+    database.close();
   }
 }
 

@@ -26,7 +26,7 @@ export async function writeDelivery(out: string, firstDay: string, index: number
     await exportRows(session, dealerRows(dealers), join(folder, "dealers"), shape.format);
     await exportRows(session, inventoryRows(shape, index, dealers), join(folder, "inventory"), shape.format);
   });
-  await database.close();
+  database.close();
   return folder;
 }
 

@@ -34,7 +34,7 @@ await database.using(async (session) => {
   await readRows(session, "vpic", vpicFile);
   console.table(await compare(session, "vpic"));
 });
-await database.close();
+database.close();
 
 /** Creates a table of the distinct well-formed VINs of a file, with the texts of the attributes that it has. */
 async function readRows(session: Session, table: string, path: string): Promise<void> {

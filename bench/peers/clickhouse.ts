@@ -171,7 +171,7 @@ async function columnsWithNulls({ columns, file }: Table): Promise<ReadonlySet<s
       return new Set(Object.entries(row).flatMap(([column, nulls]) => (Number(nulls) > 0 ? [column] : [])));
     });
   } finally {
-    await database.close();
+    database.close();
   }
 }
 

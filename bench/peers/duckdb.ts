@@ -42,7 +42,7 @@ export const openDuckdb: OpenPeer = async ({ flat, history }) => {
     rows: (statement) => pool.engineOf(nextJob()).rows(new Sql([statement], [])),
     close: async () => {
       pool.close();
-      await database.close();
+      database.close();
     },
   };
 };

@@ -112,7 +112,7 @@ async function writeCsv(parquet: string, file: string): Promise<void> {
       ),
     );
   } finally {
-    await database.close();
+    database.close();
   }
   await chmod(file, 0o644);
 }

@@ -120,7 +120,7 @@ const found = await database.using(async (session) => {
   const reports = await Promise.all(segments.map((segment) => session.rows(report(segment))));
   return reports.flat();
 });
-await database.close();
+database.close();
 const { as_of } = await requireManifest(lake);
 const notes = [
   `Sales of vehicles that were first seen after a fitted day and sold by ${as_of}, by their last asking prices; fitted on ${days.replaceAll(",", ", ")}.`,

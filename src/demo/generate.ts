@@ -96,7 +96,7 @@ export async function* generateDays(
     for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${ident(table)}`, joinPath(out, table), "csv");
   } finally {
     session.close();
-    await database.close();
+    database.close();
   }
 }
 

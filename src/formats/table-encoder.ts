@@ -100,7 +100,7 @@ class ParquetEncoder {
   async close(): Promise<void> {
     const opened = await this.opening?.catch(() => undefined);
     if (opened === undefined) return;
-    await opened.database.close();
+    opened.database.close();
     await rm(opened.folder, { recursive: true, force: true });
   }
 }

@@ -156,7 +156,7 @@ export class LakeVersion {
       const resources = await openResources({ manifest, folder, files, database }, options);
       return new LakeVersion(resources, serviceJob());
     } catch (thrown) {
-      await database.close();
+      database.close();
       throw thrown;
     }
   }

@@ -20,7 +20,7 @@ export async function fillSolr(home: string, flat: string, installation: SolrIns
   try {
     for (const relation of relations) await fillCore(relation, join(flat, `${relation}.parquet`), client, database);
   } finally {
-    await database.close();
+    database.close();
     client.close();
     await server.stop();
   }

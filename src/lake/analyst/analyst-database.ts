@@ -249,7 +249,7 @@ export async function openAnalystDatabase<T>(
       return work(new AnalystDatabase(session, folder, param, files, rowsMax));
     });
   } finally {
-    await database.close();
+    database.close();
     process.off("exit", remove);
     remove();
   }

@@ -44,7 +44,7 @@ export async function verify(
     if (faults.length > 0) return faults;
     return await versionFolderFaults(lake, manifest);
   } finally {
-    await database.close();
+    database.close();
   }
 }
 

@@ -98,7 +98,7 @@ export async function withWriter<T>(
     }
     throw thrown;
   } finally {
-    await database.close();
+    database.close();
     lakesBeingWritten.delete(folder);
   }
 }
