@@ -105,7 +105,7 @@ export const confirmed =
   };
 
 /** Returns the version in service, its day, and the note if it is old. */
-function ageOf({ current, freshness, accounts }: SiteServices, visitor: Visitor): Partial<PageContent> {
+function ageOf({ current, freshness, accounts }: SiteServices, visitor: Visitor) {
   const { report, lastIngest } = freshness;
   const nowMs = accounts.administration.nowMs;
   return {
