@@ -125,7 +125,7 @@ test("interrupted files are resumed, and requests to failing servers retried", a
     failed.set(path, kind);
     return kind === "cut without ranges" ? "cut" : kind;
   };
-  await createTestFollower(server.url, lake, { transfers: 16, stallMs: 200 }).follow();
+  await createTestFollower(server.url, lake, { transfers: 16, stallMs: 1_000 }).follow();
   await assertEqualLakes(lake, source);
   const parts = server.requests.filter(({ range }) => range !== undefined);
   assert.ok(parts.every(({ range, ifRange }) => range !== "bytes=0-" && ifRange !== undefined));
