@@ -270,6 +270,8 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
         });
         for (let request = 0; request < 3; request += 1)
           assert.equal((await service.get("/v1/listings?limit=1")).status, 200);
+        assert.equal(await Promise.race(waiting), 503);
+        assert.equal((await service.get("/readyz")).status, 200, "the ledger of other accounts is available");
       }),
     );
     await Promise.all(waiting);

@@ -151,7 +151,9 @@ export class ServiceAccounts {
 
   private async onFault(thrown: unknown): Promise<void> {
     const fault = classifyFault(thrown);
-    if (!faultsOfInput.has(fault)) this.setAvailability(thrown);
+    // What a server has locked may be of one account alone.
+    if (fault === "busy" && !this.isFile) this.probeSoon();
+    else if (!faultsOfInput.has(fault)) this.setAvailability(thrown);
     if (this.isFile && !recoverableFaults.has(fault)) await this.drop();
   }
 
@@ -160,12 +162,18 @@ export class ServiceAccounts {
     const isDown = thrown !== undefined;
     if (this.isDown !== isDown) this.settings.onAvailabilityChange?.(isDown, isDown ? messageOf(thrown) : "");
     this.isDown = isDown;
-    if (isDown && !this.isClosed) this.probeTimer ??= setTimeout(() => this.probe(), probeMs).unref();
+    if (isDown) this.probeSoon();
+  }
+
+  private probeSoon(): void {
+    if (!this.isClosed) this.probeTimer ??= setTimeout(() => this.probe(), probeMs).unref();
   }
 
   private probe(): void {
     this.probeTimer = undefined;
-    if (this.isDown) inTurnOfAll(() => this.attempt(assertWritable, "write")).catch(() => undefined);
+    inTurnOfAll(() => this.attempt(assertWritable, "write")).catch((thrown: unknown) =>
+      isRefusal(thrown) ? this.probeSoon() : this.setAvailability(thrown),
+    );
   }
 }
 
