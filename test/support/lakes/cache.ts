@@ -8,6 +8,7 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
+import { eventually } from "../eventually.ts";
 
 /** The modules that generate feeds and write lakes. A lake depends on their imports, and on the files that those read. */
 const writers = ["src/ingest/ingest.ts", "src/demo/generate.ts"].map(projectPath);
@@ -24,15 +25,31 @@ const keptMs = 60 * 60 * 1000;
 
 let cache: Promise<string> | undefined;
 
-/** Returns the cached folder of a key. If there is none, `create` fills a new one. Callers copy a lake before they change it. */
+/** How long a folder is waited for that another test file creates: one that was killed leaves it unfinished. */
+const creationMsMax = 60_000;
+
+/**
+ * Returns the cached folder of a key. If there is none, `create` fills a new one, or another test file that does so is waited for. Callers copy a lake
+ * before they change it.
+ */
 export async function cachedFolder(key: string, create: (folder: string) => Promise<void>): Promise<string> {
   cache ??= openCache();
   const cached = join(await cache, key);
   if (existsSync(cached)) return cached;
+  const claim = `${cached}.claim`;
+  const isFirst = await mkdir(claim).then(
+    () => true,
+    () => false,
+  );
+  if (!isFirst) await eventually("the folder", async () => existsSync(cached), creationMsMax).catch(() => undefined);
+  if (existsSync(cached)) return cached;
   const folder = await mkdtemp(`${cached}-`);
-  await create(folder);
-  // Another test file may have been faster.
-  await rename(folder, cached).catch(() => rm(folder, { recursive: true }));
+  try {
+    await create(folder);
+    await rename(folder, cached).catch(() => rm(folder, { recursive: true }));
+  } finally {
+    await rm(claim, { recursive: true, force: true });
+  }
   return cached;
 }
 
