@@ -65,6 +65,11 @@ test("the numbers of a car's page are those of the API, and it names what it cos
   const dots = page.querySelectorAll("#similar .wide g circle, #similar .wide a circle");
   const drawn = comparables.length < 10 ? 0 : comparables.length + 1;
   assert.equal(dots.length, drawn, "a dot for each similar car, and one for this car");
+  const few = compared.find((one) => one.valued.comparables.length < 10);
+  for (const { id: shown, valued: of } of [car, few ?? assert.fail("every car has many similar ones")]) {
+    const text = (await documentOf(`/listings/${shown}`)).querySelector("#similar")?.textContent ?? "";
+    assert.equal(text.includes("Each dot is"), of.comparables.length >= 10, "dots that are drawn are explained");
+  }
   const more = comparables.filter(({ adjusted_price }) => adjusted_price > (listing.price ?? 0)).length;
   const less = comparables.filter(({ adjusted_price }) => adjusted_price < (listing.price ?? 0)).length;
   assert.match(page.querySelector("#similar h2")?.textContent ?? "", new RegExp(`\\b${Math.max(more, less)}\\b`));
@@ -208,15 +213,14 @@ test("photos come from their hosts over https, without a referrer, on pages whos
   const { id, photo_urls: urls } = car;
   const response = await fetchPage(`/listings/${id}`);
   assert.match(response.headers.get("Content-Security-Policy") ?? "", /img-src https: 'self' data:;/);
-  const shown = [
-    ...(await response.text()).matchAll(
-      /<img class="photo" id="[^"]*" src="([^"]*)"[^>]* referrerpolicy="no-referrer"/g,
-    ),
-  ];
+  const text = await response.text();
+  const shown = [...text.matchAll(/<img class="photo" id="[^"]*" src="([^"]*)"[^>]* referrerpolicy="no-referrer"/g)];
   assert.deepEqual(
     shown.map(([, source]) => source),
     urls?.slice(0, 6),
   );
+  const others = parseHTML(text).document.querySelectorAll("#others .stage");
+  assert.ok(others.length > 0 && [...others].some((stage) => stage.querySelector("img") !== null));
   const plain = await startService(scope, lake, { accounts: client.accounts });
   const without = await fetchPage(`/listings/${id}`, plain.url);
   assert.match(without.headers.get("Content-Security-Policy") ?? "", /img-src 'self' data:;/);

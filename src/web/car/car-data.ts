@@ -1,9 +1,11 @@
 /** What the page of a car shows: the listing, its value among similar cars, its VIN's evidence, its dealer's stock, and other cars. */
 import type { AnswerOf } from "../../contract/types.ts";
+import type { PhotoMode } from "../../http/service/service-state.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countIn } from "../shop/facets.ts";
+import { cardFieldsOf } from "../shop/photos.ts";
 import { zipPlace } from "../shop/search.ts";
 import {
   apiFilters,
@@ -19,11 +21,12 @@ export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];
 export type Evidence = AnswerOf<"getEvidence">["data"];
 
-/** A car, the search that led to it, and the published day. */
+/** A car, the search that led to it, the published day, and how photos are shown. */
 interface CarOfView {
   readonly listing: ListingDetail;
   readonly view: ViewParameters;
   readonly asOf: string;
+  readonly photos: PhotoMode;
 }
 
 /** Other cars: those of the search, or of the model. */
@@ -126,16 +129,21 @@ async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: b
     ...(latitude === null || longitude === null
       ? { sort: "days_on_market" }
       : { latitude: String(latitude), longitude: String(longitude), sort: "distance" }),
-    fields: cardFields.join(),
+    fields: cardFieldsOf(shown.photos).join(),
     limit: String(othersMax + 1),
   });
   return { from, cars: data.filter((car) => car.id !== id).slice(0, othersMax) };
 }
 
 /** Finds a car in the page of results that begins at the view's `offset`, which the visitor has seen, and the cars after it. */
-async function loadOfSearch(requests: PageRequests, { listing, view, asOf }: CarOfView): Promise<OtherCars> {
+async function loadOfSearch(requests: PageRequests, { listing, view, asOf, photos }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
-  const page = { sort: orderOf(view), fields: cardFields.join(), offset: view.offset, limit: String(pageSizeOf(view)) };
+  const page = {
+    sort: orderOf(view),
+    fields: cardFieldsOf(photos).join(),
+    offset: view.offset,
+    limit: String(pageSizeOf(view)),
+  };
   const { data, pagination } = await requests.call("searchListings", withParameters(apiFilters(view, asOf), page));
   const at = data.findIndex(({ id }) => id === listing.id);
   const cars = [...data.slice(at + 1), ...data.slice(0, Math.max(0, at))].slice(0, othersMax);

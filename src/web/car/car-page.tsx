@@ -1,7 +1,6 @@
 /** The page of a car, to judge it: picture and price, its price among similar cars and over time, its dealer, its facts, and other cars. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Card, Cars } from "../components/card.tsx";
 import { Note } from "../components/sheet.tsx";
 import { alternativesTitle, carVerdict, noRatingOf, whyNoRating } from "../sentences/car.ts";
 import { count } from "../shell/format.ts";
@@ -9,7 +8,8 @@ import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.ts";
-import { isJudged, listingPath, readView, viewPath, withParameters } from "../shop/view.ts";
+import { CardList } from "../shop/results.tsx";
+import { isJudged, readView, viewPath, withParameters } from "../shop/view.ts";
 import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet } from "./car-facts.tsx";
@@ -28,7 +28,7 @@ export const carPage =
     const { data: listing, meta } = await requests.call("getListing", { include: "price_history,options" }, params);
     const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
     const ofSearch = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
-    const car = await loadCar(requests, { listing, view: readView(ofSearch), asOf });
+    const car = await loadCar(requests, { listing, view: readView(ofSearch), asOf, photos });
     const sources = photoSources(listing.photo_urls, photos);
     return {
       title: fullName(listing),
@@ -142,10 +142,9 @@ const Whereabouts = ({ car: { listing, others, view, place } }: { readonly car: 
 };
 
 /** Other cars: of the search, or of the model. */
-const Others = ({ car: { listing, others, view } }: { readonly car: ShownCar }): JSX.Element | null => {
+const Others = ({ car: { listing, others, view, photos } }: { readonly car: ShownCar }): JSX.Element | null => {
   if (others === undefined || others.cars.length === 0) return null;
   const { cars, from, position } = others;
-  const ofSearch = from === "search" ? withParameters(view, {}) : {};
   return (
     <section id="others">
       <div class="head">
@@ -154,16 +153,13 @@ const Others = ({ car: { listing, others, view } }: { readonly car: ShownCar }):
           <a href={viewPath(view)}>Back to all{position === undefined ? "" : ` ${count(position.total)}`}</a>
         ) : null}
       </div>
-      <Cars isFit={cars.length > 2}>
-        {cars.map((car) => (
-          <Card
-            key={car.id}
-            car={car}
-            path={listingPath(car.id, ofSearch)}
-            isJudged={from !== "search" || isJudged(view)}
-          />
-        ))}
-      </Cars>
+      <CardList
+        view={from === "search" ? withParameters(view, {}) : {}}
+        cars={cars}
+        photos={photos}
+        isFit={cars.length > 2}
+        isJudged={from !== "search" || isJudged(view)}
+      />
     </section>
   );
 };

@@ -88,6 +88,7 @@ export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element =
   const { price, model } = valued.subject;
   const prices = cars.map(({ adjusted_price }) => adjusted_price);
   const hasCars = cars.length > 0;
+  const isDrawn = cars.length >= drawnMin && valued.valuation.market_value !== null;
   const years = cars.flatMap(({ year }) => year ?? []);
   return (
     <Figure
@@ -95,16 +96,12 @@ export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element =
       title={
         hasCars && price === null ? things(cars.length, "similar car") : similarTitle(countSimilar(price ?? 0, prices))
       }
-      of={hasCars ? similarNote({ model: model ?? "car", years }) : undefined}
+      of={isDrawn ? similarNote({ model: model ?? "car", years }) : undefined}
       numbers={hasCars ? numbersOf(cars) : undefined}
       sql={sqlOf(valued)}
       controls={<Distances similar={similar} address={address} />}
     >
-      {cars.length < drawnMin || valued.valuation.market_value === null ? (
-        <p>{fewCarsNote(prices, valued.valuation)}</p>
-      ) : (
-        <Dots similar={similar} />
-      )}
+      {isDrawn ? <Dots similar={similar} /> : <p>{fewCarsNote(prices, valued.valuation)}</p>}
     </Figure>
   );
 };

@@ -4,12 +4,13 @@ import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import { type CardListing, cardFields } from "../components/card.tsx";
+import type { CardListing } from "../components/card.tsx";
 import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
 import { chosenFilters, type LostFilter, lostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
+import { cardFieldsOf } from "./photos.ts";
 import {
   apiFilters,
   listOf,
@@ -74,11 +75,7 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
 }
 
 const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): string =>
-  [
-    ...cardFields,
-    ...(view === "table" ? ["dealer_id", "dealer_name"] : []),
-    ...(photos === "off" ? [] : ["photo_urls"]),
-  ].join();
+  [...cardFieldsOf(photos), ...(view === "table" ? ["dealer_id", "dealer_name"] : [])].join();
 
 function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters): TextParameters {
   const { offset } = view;
