@@ -34,15 +34,10 @@ const idleMs = 1_500;
 const probeMs = 1_000;
 
 /** Faults of the input of one call. */
-const faultsOfInput: ReadonlySet<EngineFault> = new Set<EngineFault>(["constraint", "invalid value"]);
+const faultsOfInput: ReadonlySet<EngineFault> = new Set(["constraint", "invalid value"]);
 
 /** Faults after which the open database is still usable; after any other it is opened again. */
-const recoverableFaults: ReadonlySet<EngineFault> = new Set<EngineFault>([
-  ...faultsOfInput,
-  "disk full",
-  "busy",
-  "unreachable",
-]);
+const recoverableFaults: ReadonlySet<EngineFault> = new Set([...faultsOfInput, "disk full", "busy", "unreachable"]);
 
 interface OpenedAccounts {
   readonly database: SqlDatabase;
@@ -152,8 +147,8 @@ export class ServiceAccounts {
   private async onFault(thrown: unknown): Promise<void> {
     const fault = classifyFault(thrown);
     // What a server has locked may be of one account alone.
-    if (fault === "busy" && !this.isFile) this.probeSoon();
-    else if (!faultsOfInput.has(fault)) this.setAvailability(thrown);
+    const isOfOne = fault === "busy" && !this.isFile && !this.isDown;
+    if (!isOfOne && !faultsOfInput.has(fault)) this.setAvailability(thrown);
     if (this.isFile && !recoverableFaults.has(fault)) await this.drop();
   }
 
@@ -162,18 +157,12 @@ export class ServiceAccounts {
     const isDown = thrown !== undefined;
     if (this.isDown !== isDown) this.settings.onAvailabilityChange?.(isDown, isDown ? messageOf(thrown) : "");
     this.isDown = isDown;
-    if (isDown) this.probeSoon();
-  }
-
-  private probeSoon(): void {
-    if (!this.isClosed) this.probeTimer ??= setTimeout(() => this.probe(), probeMs).unref();
+    if (isDown && !this.isClosed) this.probeTimer ??= setTimeout(() => this.probe(), probeMs).unref();
   }
 
   private probe(): void {
     this.probeTimer = undefined;
-    inTurnOfAll(() => this.attempt(assertWritable, "write")).catch((thrown: unknown) =>
-      isRefusal(thrown) ? this.probeSoon() : this.setAvailability(thrown),
-    );
+    if (this.isDown) inTurnOfAll(() => this.attempt(assertWritable, "write")).catch(() => undefined);
   }
 }
 
