@@ -160,7 +160,7 @@ test("content that stops, and does not end when its request is aborted, is reque
     },
   };
   const lake = await newLake(scope);
-  await createTestFollower(stopping, lake, { stallMs: 100, retryMs: 1 }).follow();
+  await createTestFollower(stopping, lake, { stallMs: 500, retryMs: 1 }).follow();
   assert.ok(stopped.size > 0);
   await assertEqualLakes(lake, newer);
 });
