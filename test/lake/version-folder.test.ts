@@ -46,7 +46,10 @@ test("only the published version and the one before it have a folder, and links 
   const lake = await copyOf(t);
   const folders = async (): Promise<readonly string[]> =>
     (await readdir(join(lake, "versions"))).filter((name) => !/\.(json|sql)$/.test(name)).sort();
-  assert.deepEqual(await folders(), [`${days.at(-2)}.1`, `${days.at(-1)}.1`]);
+  const both = [`${days.at(-2)}.1`, `${days.at(-1)}.1`];
+  assert.deepEqual(await folders(), both);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual(await folders(), both, "after a writer that published nothing");
   await withWriter(lake, {}, (writer) =>
     vacuum(writer, { months: 1, versionDays: 0 }, Date.now() + 7_200_000, 3_600_000),
   );
