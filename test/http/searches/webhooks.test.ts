@@ -443,12 +443,23 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
     await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, delivered));
   };
   await publishDay(0);
-  const client = await startService(t, ownLake, { clock, privateWebhooks: true });
+  const client = await startService(t, ownLake, { clock, privateWebhooks: true, metricsPort: 0 });
   const receiver = await startReceiver(t);
   const { bearer } = client.customer;
   const body = JSON.stringify({ name: "all", query: "fields=id,photo_urls", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
-  receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
+  const { secret, feed_url } = ((await response.json()) as { data: { secret: string; feed_url: string } }).data;
+  receiver.secret = secret;
+  const readPages = async (): Promise<number> => {
+    const metrics = await (await fetch(client.metricsUrl ?? "")).text();
+    const counted =
+      /^carquet_internal_operation_duration_seconds_count\{operation="listChanges",caller="tool",status="200"\} (\d+)$/m.exec(
+        metrics,
+      );
+    return Number(counted?.[1] ?? 0);
+  };
+  assert.match(await (await fetch(`${client.url}${feed_url}`)).text(), /<updated>.*T00:00:00Z<\/updated>/);
+  assert.equal(await readPages(), 0, "the feed of a lake's first version has no changes to read");
   const change = (statement: Sql): Promise<number> =>
     inAccountsFile(client.accounts, (database) => database.run(statement));
   await change(sql`
@@ -479,4 +490,6 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   assert.ok(
     sizes.some(([isLarge]) => isLarge) && sizes.every(([isLarge, changes]) => (isLarge ? changes === 1 : changes > 0)),
   );
+  assert.ok(receiver.received.length > 4, `${receiver.received.length} messages`);
+  assert.equal(await readPages(), 3, "each page is read once for its messages, and again after the failure");
 });
