@@ -14,6 +14,7 @@ import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
 import { afterFailure, fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
+import { mountSite } from "../../../src/web/site.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {
   applyChanges,
@@ -435,20 +436,36 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   const ownLake = join(ownFolder, "lake");
   // A change with these is larger than a message.
   const photo_urls = Array.from({ length: 300 }, (_, n) => `https://photos.example/${"x".repeat(60)}/${n}`).join("|");
+  // Within a week, which a feed is of.
+  const dayOf = (index: number): string => plusDays("2026-06-01", index);
   const publishDay = async (index: number): Promise<void> => {
-    const { day = "", feeds: ofDay = {} } = days[index] ?? {};
+    const { feeds: ofDay = {} } = days[index] ?? {};
     const [car] = ofDay.inventory ?? [];
     const inventory = [...(ofDay.inventory ?? []), { ...car, vin: vinOf(1), photo_urls }];
     const delivered = index === 1 ? { ...ofDay, inventory } : ofDay;
-    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, delivered));
+    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), dayOf(index), delivered));
   };
   await publishDay(0);
-  const client = await startService(t, ownLake, { clock, privateWebhooks: true, metricsPort: 0 });
+  const client = await startService(t, ownLake, {
+    clock,
+    privateWebhooks: true,
+    metricsPort: 0,
+    // Feeds read pages of few changes.
+    mountSite: (app, services) =>
+      mountSite(app, {
+        ...services,
+        callOperation: (caller, request) =>
+          services.callOperation(caller, {
+            ...request,
+            querystring: request.querystring.replace("limit=1000", "limit=5"),
+          }),
+      }),
+  });
   const receiver = await startReceiver(t);
   const { bearer } = client.customer;
   const body = JSON.stringify({ name: "all", query: "fields=id,photo_urls", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
-  const { secret, feed_url } = ((await response.json()) as { data: { secret: string; feed_url: string } }).data;
+  const { secret = "", feed_url, search_id } = ((await response.json()) as { data: Saved }).data;
   receiver.secret = secret;
   const readPages = async (): Promise<number> => {
     const metrics = await (await fetch(client.metricsUrl ?? "")).text();
@@ -458,7 +475,8 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
       );
     return Number(counted?.[1] ?? 0);
   };
-  assert.match(await (await fetch(`${client.url}${feed_url}`)).text(), /<updated>.*T00:00:00Z<\/updated>/);
+  const readFeed = async (): Promise<string> => (await fetch(`${client.url}${feed_url}`)).text();
+  assert.match(await readFeed(), /<updated>.*T00:00:00Z<\/updated>/);
   assert.equal(await readPages(), 0, "the feed of a lake's first version has no changes to read");
   const change = (statement: Sql): Promise<number> =>
     inAccountsFile(client.accounts, (database) => database.run(statement));
@@ -469,7 +487,7 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   await eventually("a message", async () => receiver.received.length === 1);
   await publishDay(2);
   const served = async () => (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
-  await eventually("the next version", async () => (await served()).startsWith(days[2]?.day ?? "no day"));
+  await eventually("the next version", async () => (await served()).startsWith(dayOf(2)));
   await change(sql`DROP TRIGGER unrecorded`);
   clock.aheadMs += 60_000;
   const versions = (): readonly string[] => receiver.received.map(({ data }) => `${data.since} ${data.version}`);
@@ -492,4 +510,12 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   );
   assert.ok(receiver.received.length > 4, `${receiver.received.length} messages`);
   assert.equal(await readPages(), 3, "each page is read once for its messages, and again after the failure");
+
+  // A feed of more changes than a page is of those of the last version.
+  const path = `/v1/changes?since=${between}&limit=5&fields=id`;
+  const newest = (await client.getBody("listChanges", path)).data.toReversed();
+  assert.deepEqual(
+    (await readFeed()).match(/urn:carquet:[^<]+/g),
+    newest.map(({ id, day, kind }) => `urn:carquet:${search_id}:${id}:${day}:${kind}`),
+  );
 });
