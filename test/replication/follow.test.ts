@@ -136,6 +136,25 @@ test("interrupted files are resumed, and requests to failing servers retried", a
   for (const kind of ["cut", "stall", "cut without ranges"] as const) assert.ok(resumed.has(kind), kind);
 });
 
+test("the rest of a file is requested for its strong tag alone: a weak one cannot be compared", async (scope) => {
+  const { server } = await serverOf(scope, older);
+  const source = sourceAt(server.url);
+  const { signal } = new AbortController();
+  for (const tag of ['"a"', 'W/"a"', undefined]) {
+    const opened = await source.read("CURRENT", { offset: 5, tag }, signal);
+    assert.ok(typeof opened === "object");
+    for await (const _ of opened.content);
+  }
+  assert.deepEqual(
+    server.requests.map(({ range, ifRange }) => [range, ifRange]),
+    [
+      ["bytes=5-", '"a"'],
+      ["bytes=5-", undefined],
+      ["bytes=5-", undefined],
+    ],
+  );
+});
+
 test("an incoming file that is longer than the listed one is fetched from its start", async (scope) => {
   const lake = await copyOf(scope, older);
   const source = await copyOf(scope, newer);
