@@ -77,7 +77,12 @@ test("a follower builds the serving files that its source lacks, and a service u
   const service = await startService(scope, lake);
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
-  assert.equal((await manifestOf(lake)).serving.length, serving.length);
+  const served = (await manifestOf(lake)).serving;
+  assert.equal(served.length, serving.length);
+  // The source cannot restore a built file that is lost.
+  const offered = new Set(serving.map(({ path }) => path));
+  await rm(join(lake, served.find(({ path }) => !offered.has(path))?.path ?? assert.fail("no built file")));
+  assert.equal(await createTestFollower(source, lake).follow(), undefined);
 });
 
 test("the record of the last ingest is followed too, and an older one does not replace a newer", async (scope) => {
