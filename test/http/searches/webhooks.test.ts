@@ -12,7 +12,7 @@ import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
-import { afterFailure, fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
+import { fittingChanges } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
@@ -405,30 +405,6 @@ test("a message holds changes up to 19,400 bytes, or one that is larger", () => 
   assert.equal(fittingChanges([change(10_000), change(9_400), change(100)]), 2);
   assert.equal(fittingChanges([change(10_000), change(9_401), change(100)]), 1);
   assert.equal(fittingChanges([change(30_000), change(100)]), 1);
-});
-
-test("a message is repeated after growing pauses, and stops after the seventh failure, or for a reason", () => {
-  const search = { lastAtMs: 1_000, lastOutcome: "500", stopped: null } as Parameters<typeof afterFailure>[0];
-  const pausesS = Array.from({ length: 6 }, (_, attempts) => {
-    const { nextAtMs, stopped, attempts: next } = afterFailure({ ...search, attempts });
-    assert.deepEqual([stopped, next], [null, attempts + 1]);
-    return nextAtMs / 1000 - 1;
-  });
-  assert.deepEqual(pausesS, [5, 300, 1_800, 7_200, 18_000, 36_000]);
-  const exhausted = afterFailure({ ...search, attempts: 6 });
-  assert.equal(exhausted.stopped, "The message failed 7 times, the last time with: 500");
-  assert.equal(afterFailure({ ...search, attempts: 0 }, "gone").stopped, "gone");
-});
-
-test("a host name that leads to the service's own network is refused when a message is posted", async () => {
-  const receiver = { url: "https://shop.example/hook", account: "a", secrets: ["whsec_c2VjcmV0"] };
-  const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
-  const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
-  for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
-    const sent = await postMessage(receiver, message, { ...options, resolve: async () => ["192.0.2.1", address] });
-    assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);
-    assert.equal(sent.outcome, "Address of shop.example is not public: expected a public one.");
-  }
 });
 
 test("a message whose delivery could not be recorded is repeated, and is no other one after another version is published", async (t) => {
