@@ -6,7 +6,14 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { firstKeptMonth, removeOldVersions, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
-import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../src/lake/manifest.ts";
+import {
+  compareVersions,
+  currentManifest,
+  manifestPath,
+  manifestText,
+  readManifest,
+  versionsIn,
+} from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -135,6 +142,18 @@ test("a lake without CURRENT is reported as damaged, not treated as empty", asyn
   await rm(join(lake, "CURRENT"));
   await assert.rejects(ingestPath(lake, feeds), /CURRENT is missing/);
   assert.equal((await versionsIn(lake)).length, 7);
+});
+
+test("a lake that lost CURRENT and current is reported as damaged if it has several manifests, each as of a first day", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  for (const name of ["CURRENT", "current"]) await rm(join(lake, name));
+  for (const version of await versionsIn(lake)) {
+    const manifest = await readManifest(lake, version);
+    await writeFile(manifestPath(lake, version), manifestText({ ...manifest, previous: null, days: {} }));
+  }
+  const before = await hashLakeFiles(lake);
+  await assert.rejects(ingestPath(lake, feeds), /CURRENT is missing/);
+  assert.deepEqual(await hashLakeFiles(lake), before);
 });
 
 test("a lake without CURRENT that has one manifest is reported as damaged, not treated as empty", async (t) => {

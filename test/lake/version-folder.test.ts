@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { Batch } from "../../src/ingest/batch.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
@@ -42,16 +43,36 @@ test("a table's folder read whole has the rows of the published version after ea
   assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
 });
 
+const foldersIn = async (lake: string): Promise<readonly string[]> =>
+  (await readdir(join(lake, "versions"))).filter((name) => !/\.(json|sql)$/.test(name)).sort();
+
 test("only the published version and the one before it have a folder, and links to no other file", async (t) => {
   const lake = await copyOf(t);
-  const folders = async (): Promise<readonly string[]> =>
-    (await readdir(join(lake, "versions"))).filter((name) => !/\.(json|sql)$/.test(name)).sort();
-  assert.deepEqual(await folders(), [`${days.at(-2)}.1`, `${days.at(-1)}.1`]);
+  const folders = () => foldersIn(lake);
+  const both = [`${days.at(-2)}.1`, `${days.at(-1)}.1`];
+  assert.deepEqual(await folders(), both);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual(await folders(), both, "after a writer that published nothing");
   await withWriter(lake, {}, (writer) =>
     vacuum(writer, { months: 1, versionDays: 0 }, Date.now() + 7_200_000, 3_600_000),
   );
   assert.deepEqual(await folders(), [`${days.at(-1)}.2`]);
   assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+});
+
+test("readers of the version that a batch replaces keep its folder until the next writer", async (t) => {
+  const lake = await copyOf(t);
+  const last = days.at(-1) ?? "";
+  await withWriter(lake, {}, async (writer) => {
+    const second = nextManifest(writer, await currentManifest(lake), last);
+    const third = { ...second, version: `${last}.3`, sequence: 3, previous: second.version };
+    const batch = new Batch(lake);
+    for (const day of [second, third]) await batch.add(day);
+    await batch.publish();
+  });
+  assert.deepEqual(await foldersIn(lake), [`${last}.1`, `${last}.3`]);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual(await foldersIn(lake), [`${last}.3`]);
 });
 
 test("verify finds a wrong folder, and the next writer repairs a wrong link", async (t) => {

@@ -97,6 +97,11 @@ describe("an export", () => {
     const customer = await createCustomer(service.accounts);
     const created = await request(customer, "tools/call", { name: "export_listings", arguments: query });
     assert.deepEqual([created.result.resultType, created.result.status], ["task", "working"]);
+    assert.equal(
+      created.result.ttlMs,
+      (0.5 + 1) * 3_600_000,
+      "it may take half an hour, and its file is kept for one more",
+    );
     const taskId = String(created.result.taskId);
     const stateOf = async () => (await request(customer, "tasks/get", { taskId })).result;
     await eventually("the export is written", async () => (await stateOf()).status === "completed");

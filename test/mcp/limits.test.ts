@@ -7,6 +7,7 @@ import { vocabulary } from "../../src/contract/document.ts";
 import { confirmPrice } from "../../src/mcp/call-request.ts";
 import { compactText } from "../../src/mcp/compact-text.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { resultOfAnswer } from "../../src/mcp/tool-results.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { startService } from "../support/http/service.ts";
@@ -126,6 +127,16 @@ test("a call that costs up to 25,000 micros is not confirmed, one that costs mor
   const context = { mcpReq: { envelope } } as unknown as ServerContext;
   assert.equal(confirmPrice("export_listings", 25_000, context), undefined);
   assert.match(JSON.stringify(confirmPrice("export_listings", 25_001, context)), /costs \$0\.025001\. Accept/);
+});
+
+test("an item that alone is too long has shorter lists", () => {
+  const item = { id: "a", features: Array.from({ length: 3_000 }, (_, index) => `feature ${index}`) };
+  const body = { data: [item, item], pagination: { limit: 2, offset: 0, total: 2 } };
+  const options = { id: "searchListings", isFull: false, usage: undefined, link: undefined } as const;
+  const { data, note } = Object(resultOfAnswer(body, options).structuredContent);
+  assert.deepEqual([data.length, data[0].id], [1, "a"]);
+  assert.match(note, /^Shortened to the first 1 of 2 items, .* Lists are shortened to their first (\d+) entries, /);
+  assert.ok(data[0].features.length > 100 && data[0].features.length < 3_000, note);
 });
 
 test("compact text names the first and the last item of a page", () => {

@@ -34,20 +34,23 @@ async function openCalls(t: TestContext) {
     responseCache: new ResponseCache(0),
     admission: new Admission(accounts, {}),
   };
+  const callerNamed = (requestId: string): Caller => ({
+    identity,
+    requestId,
+    arrivedAtMs: performance.now(),
+    client: clientOfSignal(new AbortController().signal),
+  });
   /** Returns the charge of a call, whose answer is encoded as `encode` does. */
   const call = async (
     requestId: string,
     encode: () => Promise<Buffer>,
     headers: Pick<Caller, "idempotencyKey" | "dataVersion"> = {},
   ) => {
-    const caller = {
-      identity,
-      requestId,
-      arrivedAtMs: performance.now(),
-      client: clientOfSignal(new AbortController().signal),
-    };
     const request = { id: "searchListings", querystring: "make=toyota&limit=5&format=csv" } as const;
-    const answered = await answer({ ...caller, ...headers }, request, { ...services, encoder: { encode } });
+    const answered = await answer({ ...callerNamed(requestId), ...headers }, request, {
+      ...services,
+      encoder: { encode },
+    });
     assert.ok(answered.content !== undefined);
     assert.equal(String(answered.content), "rows");
     return answered.usage;
@@ -63,6 +66,8 @@ async function openCalls(t: TestContext) {
   const everyDay = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
   const usage = () => accounts.administration.call(listUsage, customer.accountId, everyDay);
   return {
+    accounts,
+    callerNamed,
     call,
     entries,
     usage,
@@ -77,6 +82,28 @@ const fail = async (): Promise<never> => {
 };
 const encode = async (): Promise<Buffer> => Buffer.from("rows");
 const charged = { usageClass: "listing_search", micros: 2000 };
+
+test("a call is in progress until its answer has been sent, or could not be", async (t) => {
+  const { callerNamed, accounts } = await openCalls(t);
+  const admission = new Admission(accounts, { concurrentRequests: 1 });
+  const run = (sent?: Promise<void>): Promise<void> =>
+    admission.run(
+      callerNamed("sent"),
+      async () => undefined,
+      () => sent,
+    );
+  for (const fault of [undefined, new Error("The file is gone.")]) {
+    let end = (): void => undefined;
+    const sent = new Promise<void>((resolve, reject) => {
+      end = () => (fault === undefined ? resolve() : reject(fault));
+    });
+    await run(sent);
+    await assert.rejects(run(), { code: "concurrency_limit_exceeded" });
+    end();
+    await Promise.allSettled([sent]);
+    await run();
+  }
+});
 
 test("a call whose answer cannot be encoded is not charged, and counts neither as usage nor as spending", async (t) => {
   const { call, entries, usage, held, audited } = await openCalls(t);

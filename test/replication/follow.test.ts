@@ -77,7 +77,12 @@ test("a follower builds the serving files that its source lacks, and a service u
   const service = await startService(scope, lake);
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
-  assert.equal((await manifestOf(lake)).serving.length, serving.length);
+  const served = (await manifestOf(lake)).serving;
+  assert.equal(served.length, serving.length);
+  // The source cannot restore a built file that is lost.
+  const offered = new Set(serving.map(({ path }) => path));
+  await rm(join(lake, served.find(({ path }) => !offered.has(path))?.path ?? assert.fail("no built file")));
+  assert.equal(await createTestFollower(source, lake).follow(), undefined);
 });
 
 test("the record of the last ingest is followed too, and an older one does not replace a newer", async (scope) => {
@@ -134,6 +139,25 @@ test("interrupted files are resumed, and requests to failing servers retried", a
   // On a busy machine, files of other kinds stall too.
   const resumed = new Set(parts.map(({ path }) => failed.get(path)));
   for (const kind of ["cut", "stall", "cut without ranges"] as const) assert.ok(resumed.has(kind), kind);
+});
+
+test("the rest of a file is requested for its strong tag alone: a weak one cannot be compared", async (scope) => {
+  const { server } = await serverOf(scope, older);
+  const source = sourceAt(server.url);
+  const { signal } = new AbortController();
+  for (const tag of ['"a"', 'W/"a"', undefined]) {
+    const opened = await source.read("CURRENT", { offset: 5, tag }, signal);
+    assert.ok(typeof opened === "object");
+    for await (const _ of opened.content);
+  }
+  assert.deepEqual(
+    server.requests.map(({ range, ifRange }) => [range, ifRange]),
+    [
+      ["bytes=5-", '"a"'],
+      ["bytes=5-", undefined],
+      ["bytes=5-", undefined],
+    ],
+  );
 });
 
 test("an incoming file that is longer than the listed one is fetched from its start", async (scope) => {

@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { replaceFile } from "../../src/base/files.ts";
+import { TransferFault } from "../../src/connectors/connector.ts";
+import { repeat } from "../../src/connectors/transfer.ts";
 import { currentVersion, type LakeFile, type Manifest, manifestKey, manifestPath } from "../../src/lake/manifest.ts";
 import { carquet, carquetHere } from "../support/command-line.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
@@ -153,6 +155,17 @@ test("a file that begins again and again ends the transfer, however much of it c
   });
   const follow = createTestFollower(url, await newLake(scope), { stallMs: 5000, retryMs: 1 }).follow();
   await assert.rejects(follow, /builds/);
+});
+
+test("attempts fail after five in a row without progress, the last one with progress included", async () => {
+  let attempts = 0;
+  const attempt = async (): Promise<never> => {
+    attempts += 1;
+    throw new TransferFault("cut off");
+  };
+  const reached = async (): Promise<number> => (attempts < 3 ? 1023 : 2047);
+  await assert.rejects(repeat(attempt, { retryMs: 0 }, reached), { name: "UserError", message: "cut off" });
+  assert.equal(attempts, 7);
 });
 
 test("content that is not a manifest is refused: nested arrays, other types, another format", async (scope) => {

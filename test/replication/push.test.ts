@@ -209,6 +209,9 @@ test("a push with --remove leaves the files of kept versions, and foreign object
       headers: {},
       startedMs: Date.now() - age * 86_400_000,
     });
+  // It was published long ago, and replaced just now.
+  const replaced = objects.get(`market/versions/${first}.json`) ?? assert.fail("no manifest");
+  objects.set(`market/versions/${first}.json`, { ...replaced, modifiedMs: replaced.modifiedMs - 86_400_000 });
   const within = await pushTo(store, newer, { versionDays: 1, graceMs: 3_600_000 });
   assert.deepEqual(
     [within, [...uploads.keys()]],
@@ -275,6 +278,13 @@ test("nothing is removed from a bucket with a manifest that cannot be read or na
     await assert.rejects(pushTo(store, newer, newest), message);
     assert.ok(!server.requests.some((line) => line.startsWith("DELETE")));
   }
+  // It is listed, and gone when it is read.
+  const { read } = store;
+  const readExisting: typeof read = async (path, ...rest) =>
+    path === `versions/${first}.json` ? undefined : read(path, ...rest);
+  Object.assign(store, { read: readExisting });
+  await assert.rejects(pushTo(store, newer, newest), /2026-11-18\.1\.json: not found: expected the manifest\. Nothing/);
+  assert.ok(!server.requests.some((line) => line.startsWith("DELETE")));
 });
 
 test("a push does not replace a newer version, another lake, or a version that another push publishes meanwhile", async (scope) => {

@@ -89,6 +89,15 @@ test("a key that is revoked is named among those that were", async () => {
   const { html: after, page: later } = await open("/account?changed=revoked");
   assert.match(after, /role="status"[\s\S]*The key is revoked\./);
   assert.match(textOf(later, "#keys details.more summary"), /^1 revoked$/);
+  const keys = await inAccountsFile(client.accounts, (database) => listKeys(database, accountId));
+  const { keyId } = keys.find(({ isWeb }) => isWeb) ?? assert.fail("no key of the pages");
+  const refused = await sendForm(
+    client.url,
+    `/account/keys/${keyId}/revoke`,
+    { csrf_token: csrfTokenIn(html) },
+    { cookie: session },
+  );
+  assert.equal(refused.status, 404, "the key of the pages");
 });
 
 test("the verdict is what is left in searches, by the smaller of balance and monthly limit", async () => {

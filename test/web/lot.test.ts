@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Lot, type LotChoice, saidOf, supplyOf } from "../../src/web/lot/lot-data.ts";
-import { medianOf } from "../../src/web/lot/lot-dealers.ts";
+import { medianOf, rankDealers } from "../../src/web/lot/lot-dealers.ts";
+import type { PageRequests } from "../../src/web/shell/page-requests.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { cookieOf, csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { fetchTotal } from "../support/http/paging.ts";
@@ -112,6 +113,24 @@ test("dealers around are ranked by medians of the API, those of small ones of th
     assert.ok(pagination.total >= 5);
   }
   assert.match(html, /<tr class="me">/);
+});
+
+test("small dealers are ranked as long as 400 cars are read", async () => {
+  const dealers = Array.from({ length: 41 }, (_, index) => {
+    return { id: `dealer ${index}`, name: "", cars: 10, toMarket: null, days: null, supply: null };
+  });
+  const cars = dealers.flatMap(({ id: dealer_id, cars: count }, index) =>
+    Array.from({ length: count }, () => ({ dealer_id, price_to_value: index / 100, days_on_market: index })),
+  );
+  const call = async (_: string, query: Readonly<Record<string, string>>) => {
+    const found = cars.filter(({ dealer_id }) => query.dealer_id?.split(",").includes(dealer_id));
+    return { data: found.slice(Number(query.offset), Number(query.offset) + Number(query.limit)) };
+  };
+  const ranked = await rankDealers({ call } as unknown as PageRequests, dealers, {});
+  assert.deepEqual(
+    ranked.map(({ id, days }) => [id, days]),
+    dealers.slice(0, 40).map(({ id }, index) => [id, index]),
+  );
 });
 
 test("a lot's rank is one more than the dealers that ask less, or hold fresher cars; an equal one does not count", () => {

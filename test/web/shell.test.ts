@@ -292,4 +292,9 @@ test("of the requests of a page, the order is that in which they were sent, and 
   assert.equal(requests.micros, 21);
   assert.equal(requests.charged[0]?.buildPath, "/docs/get-vin?vin=1HGCM82633A004352&include=options");
   assert.deepEqual([requests.missing.map(({ name }) => name), requests.hasInvalid], [["totals"], false]);
+  for (const cap of ["1", "2"])
+    await requests.loadPart("trends", async () => {
+      throw refuse("monthly_spend_cap_exceeded", { cap });
+    });
+  assert.match(requests.unpaid?.message ?? "", /cap of 1 USD/);
 });

@@ -87,6 +87,20 @@ for (const [path, kind] of resources)
       }
     });
 
+test("an account without credit learns whether a listing exists, and what has not changed", async () => {
+  const { bearer } = await createCustomer(client.accounts, { usd: "0" });
+  for (const [headers, status] of [
+    [{ "If-None-Match": "*" }, 304],
+    [{ "If-Match": '"other"' }, 412],
+    [{}, 402],
+  ] as const)
+    assert.equal(
+      (await send("/v1/listings?limit=1", { ...bearer, ...headers })).status,
+      status,
+      JSON.stringify(headers),
+    );
+});
+
 test("preconditions are ignored where the answer is an error", async () => {
   for (const headers of [{ "If-None-Match": "*" }, { "If-Match": '"other"' }]) {
     assert.equal((await send("/v1/listings/ffffffffffffffffffffffffffffffff", headers)).status, 404);

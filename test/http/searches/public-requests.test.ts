@@ -1,4 +1,4 @@
-/** Which documents of clients are fetched: from public addresses, over HTTPS, without redirects, up to a size and within a time. */
+/** Which documents of clients are fetched: from public addresses, over HTTPS, without redirects, up to a size and within a time. Webhooks are public too. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isPublicAddress } from "../../../src/base/addresses.ts";
+import { postMessage } from "../../../src/http/searches/deliver.ts";
 import { documentBytesMax, fetchPublic, requestPublic } from "../../../src/http/service/public-requests.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../../support/scope.ts";
@@ -173,4 +174,15 @@ test("names whose look-ups do not end take half of the look-ups for their accoun
     await nextTurn();
   }
   await Promise.all(greedy);
+});
+
+test("a host name that leads to the service's own network is refused when a message is posted", async () => {
+  const receiver = { url: "https://shop.example/hook", account: "a", secrets: ["whsec_c2VjcmV0"] };
+  const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
+  const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
+  for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
+    const sent = await postMessage(receiver, message, { ...options, resolve: async () => ["192.0.2.1", address] });
+    assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);
+    assert.equal(sent.outcome, "Address of shop.example is not public: expected a public one.");
+  }
 });

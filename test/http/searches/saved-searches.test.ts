@@ -1,5 +1,6 @@
 /** The table of saved searches: one service at a time delivers a search, and its next message is kept. */
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import {
   accountSearchesMax,
   claimSearch,
@@ -13,6 +14,7 @@ import {
   rotateSecret,
   secretsOf,
 } from "../../../src/accounts/administration/saved-searches.ts";
+import { afterFailure } from "../../../src/http/searches/deliver.ts";
 import { testOnBothEngines } from "../../support/accounts.ts";
 import { atMs, createLedger } from "../../support/ledger.ts";
 
@@ -69,4 +71,17 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   assert.equal(await findSearch(database, searchId), undefined, "an attempt that ends after the deletion");
   for (let n = 1; n < accountSearchesMax; n += 1) await createSearch(database, search, atMs);
   await assert.rejects(() => createSearch(database, search, atMs), /Too many saved searches: expected at most 100/);
+});
+
+test("a message is repeated after growing pauses, and stops after the seventh failure, or for a reason", () => {
+  const search = { lastAtMs: 1_000, lastOutcome: "500", stopped: null } as Parameters<typeof afterFailure>[0];
+  const pausesS = Array.from({ length: 6 }, (_, attempts) => {
+    const { nextAtMs, stopped, attempts: next } = afterFailure({ ...search, attempts });
+    assert.deepEqual([stopped, next], [null, attempts + 1]);
+    return nextAtMs / 1000 - 1;
+  });
+  assert.deepEqual(pausesS, [5, 300, 1_800, 7_200, 18_000, 36_000]);
+  const exhausted = afterFailure({ ...search, attempts: 6 });
+  assert.equal(exhausted.stopped, "The message failed 7 times, the last time with: 500");
+  assert.equal(afterFailure({ ...search, attempts: 0 }, "gone").stopped, "gone");
 });

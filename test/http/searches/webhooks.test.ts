@@ -12,8 +12,9 @@ import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type Sql, sql } from "../../../src/db/sql.ts";
-import { afterFailure, fittingChanges, postMessage } from "../../../src/http/searches/deliver.ts";
+import { fittingChanges } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, currentManifest, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
+import { mountSite } from "../../../src/web/site.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {
   applyChanges,
@@ -406,49 +407,53 @@ test("a message holds changes up to 19,400 bytes, or one that is larger", () => 
   assert.equal(fittingChanges([change(30_000), change(100)]), 1);
 });
 
-test("a message is repeated after growing pauses, and stops after the seventh failure, or for a reason", () => {
-  const search = { lastAtMs: 1_000, lastOutcome: "500", stopped: null } as Parameters<typeof afterFailure>[0];
-  const pausesS = Array.from({ length: 6 }, (_, attempts) => {
-    const { nextAtMs, stopped, attempts: next } = afterFailure({ ...search, attempts });
-    assert.deepEqual([stopped, next], [null, attempts + 1]);
-    return nextAtMs / 1000 - 1;
-  });
-  assert.deepEqual(pausesS, [5, 300, 1_800, 7_200, 18_000, 36_000]);
-  const exhausted = afterFailure({ ...search, attempts: 6 });
-  assert.equal(exhausted.stopped, "The message failed 7 times, the last time with: 500");
-  assert.equal(afterFailure({ ...search, attempts: 0 }, "gone").stopped, "gone");
-});
-
-test("a host name that leads to the service's own network is refused when a message is posted", async () => {
-  const receiver = { url: "https://shop.example/hook", account: "a", secrets: ["whsec_c2VjcmV0"] };
-  const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
-  const message = { id: "msg_1", type: "search.changed", atMs: 0, data: {} } as const;
-  for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
-    const sent = await postMessage(receiver, message, { ...options, resolve: async () => ["192.0.2.1", address] });
-    assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);
-    assert.equal(sent.outcome, "Address of shop.example is not public: expected a public one.");
-  }
-});
-
 test("a message whose delivery could not be recorded is repeated, and is no other one after another version is published", async (t) => {
   const ownFolder = await temporaryFolder(t);
   const ownLake = join(ownFolder, "lake");
   // A change with these is larger than a message.
   const photo_urls = Array.from({ length: 300 }, (_, n) => `https://photos.example/${"x".repeat(60)}/${n}`).join("|");
+  // Within a week, which a feed is of.
+  const dayOf = (index: number): string => plusDays("2026-06-01", index);
   const publishDay = async (index: number): Promise<void> => {
-    const { day = "", feeds: ofDay = {} } = days[index] ?? {};
+    const { feeds: ofDay = {} } = days[index] ?? {};
     const [car] = ofDay.inventory ?? [];
     const inventory = [...(ofDay.inventory ?? []), { ...car, vin: vinOf(1), photo_urls }];
     const delivered = index === 1 ? { ...ofDay, inventory } : ofDay;
-    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), day, delivered));
+    await ingestPath(ownLake, await writeFeeds(join(ownFolder, "feeds"), dayOf(index), delivered));
   };
   await publishDay(0);
-  const client = await startService(t, ownLake, { clock, privateWebhooks: true });
+  const client = await startService(t, ownLake, {
+    clock,
+    privateWebhooks: true,
+    metricsPort: 0,
+    // Feeds read pages of few changes.
+    mountSite: (app, services) =>
+      mountSite(app, {
+        ...services,
+        callOperation: (caller, request) =>
+          services.callOperation(caller, {
+            ...request,
+            querystring: request.querystring.replace("limit=1000", "limit=5"),
+          }),
+      }),
+  });
   const receiver = await startReceiver(t);
   const { bearer } = client.customer;
   const body = JSON.stringify({ name: "all", query: "fields=id,photo_urls", webhook_url: receiver.url });
   const response = await fetch(`${client.url}/v1/searches`, { method: "POST", headers: bearer, body });
-  receiver.secret = ((await response.json()) as { data: { secret: string } }).data.secret;
+  const { secret = "", feed_url, search_id } = ((await response.json()) as { data: Saved }).data;
+  receiver.secret = secret;
+  const readPages = async (): Promise<number> => {
+    const metrics = await (await fetch(client.metricsUrl ?? "")).text();
+    const counted =
+      /^carquet_internal_operation_duration_seconds_count\{operation="listChanges",caller="tool",status="200"\} (\d+)$/m.exec(
+        metrics,
+      );
+    return Number(counted?.[1] ?? 0);
+  };
+  const readFeed = async (): Promise<string> => (await fetch(`${client.url}${feed_url}`)).text();
+  assert.match(await readFeed(), /<updated>.*T00:00:00Z<\/updated>/);
+  assert.equal(await readPages(), 0, "the feed of a lake's first version has no changes to read");
   const change = (statement: Sql): Promise<number> =>
     inAccountsFile(client.accounts, (database) => database.run(statement));
   await change(sql`
@@ -458,7 +463,7 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   await eventually("a message", async () => receiver.received.length === 1);
   await publishDay(2);
   const served = async () => (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
-  await eventually("the next version", async () => (await served()).startsWith(days[2]?.day ?? "no day"));
+  await eventually("the next version", async () => (await served()).startsWith(dayOf(2)));
   await change(sql`DROP TRIGGER unrecorded`);
   clock.aheadMs += 60_000;
   const versions = (): readonly string[] => receiver.received.map(({ data }) => `${data.since} ${data.version}`);
@@ -478,5 +483,15 @@ test("a message whose delivery could not be recorded is repeated, and is no othe
   );
   assert.ok(
     sizes.some(([isLarge]) => isLarge) && sizes.every(([isLarge, changes]) => (isLarge ? changes === 1 : changes > 0)),
+  );
+  assert.ok(receiver.received.length > 4, `${receiver.received.length} messages`);
+  assert.equal(await readPages(), 3, "each page is read once for its messages, and again after the failure");
+
+  // A feed of more changes than a page is of those of the last version.
+  const path = `/v1/changes?since=${between}&limit=5&fields=id`;
+  const newest = (await client.getBody("listChanges", path)).data.toReversed();
+  assert.deepEqual(
+    (await readFeed()).match(/urn:carquet:[^<]+/g),
+    newest.map(({ id, day, kind }) => `urn:carquet:${search_id}:${id}:${day}:${kind}`),
   );
 });

@@ -410,3 +410,12 @@ for (const [flag, value] of [
       new RegExp(`^carquet: Option '${flag} <\\w+>' argument '${value}' is invalid\\. Expected a .*\\.\n$`),
     );
   });
+
+test("decisions are read newest first, whichever feed they are about", async (t) => {
+  const lake = await temporaryFolder(t);
+  const times = ["2026-03-02T08:00:00Z", "2026-03-04T08:00:00Z", "2026-03-01T08:00:00Z", "2026-03-03T08:00:00Z"];
+  for (const [index, at] of times.entries())
+    await recordDecision(lake, { dealer_id: dealerIdOf(index), day: "2026-03-01", decision: "release", vins: 1, at });
+  const read = (await readFeedDecisions(lake)).map(({ at }) => at);
+  assert.deepEqual(read, times.toSorted().toReversed());
+});
