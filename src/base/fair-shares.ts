@@ -1,57 +1,64 @@
 /**
- * Fair shares of sessions, or of the event loop: start-time fair queueing over the time that work holds them, with equal weights.
+ * Fair shares of sessions, or of the event loop, between accounts.
  *
- * Each account has a virtual time, its time so far. The waiting work of the account with the least virtual time starts next, so an account that has used
- * more time waits longer. An account that returns after a pause starts at the virtual time of the work that started last: pauses earn no credit.
+ * The waiting work of the account starts next that has used the least time lately: what it used counts half after each second. Accounts that always wait
+ * get equal times, one that uses less than its share waits for none of them, and neither a pause nor much work is remembered for long.
  * What is done once, and what all accounts may wait for, goes before everything else.
  */
 
 /** In place of an account: what is done once for all of them. */
 export const everyAccount = "";
 
-/** Session time: how long statements have held sessions, added up over concurrent ones, in milliseconds. */
-export class SessionTime {
-  private endedMs = 0;
-  private startsMs = 0;
+/**
+ * Used time: how long work has held sessions or the event loop, added up over what runs concurrently, in milliseconds. It counts half after each
+ * `halfLifeMs`; without one, it stays.
+ */
+export class UsedTime {
+  private usedMs = 0;
+  private atMs = 0;
   private runningCount = 0;
 
-  /** Starts from an amount of time that counts as used. */
-  constructor(private readonly baseMs = 0) {}
+  constructor(private readonly halfLifeMs = Number.POSITIVE_INFINITY) {}
 
   get running(): number {
     return this.runningCount;
   }
 
-  /** Returns the time used until now, running statements included. */
+  /** Returns the time used until now, that of running work included. */
   at(nowMs: number): number {
-    return this.baseMs + this.endedMs + this.runningCount * nowMs - this.startsMs;
+    const passedMs = nowMs - this.atMs;
+    this.usedMs = this.usedMs * 0.5 ** (passedMs / this.halfLifeMs) + this.runningCount * passedMs;
+    this.atMs = nowMs;
+    return this.usedMs;
   }
 
   start(nowMs: number): void {
+    this.at(nowMs);
     this.runningCount += 1;
-    this.startsMs += nowMs;
   }
 
-  /** Ends a statement that started at `startedAtMs`. */
-  end(startedAtMs: number, nowMs: number): void {
+  end(nowMs: number): void {
+    this.at(nowMs);
     this.runningCount -= 1;
-    this.startsMs -= startedAtMs;
-    this.endedMs += nowMs - startedAtMs;
   }
 }
 
-/** Above this number of accounts, those that a new share would equal are forgotten. */
+/** The time after which what an account has used counts half. */
+const halfLifeMs = 1_000;
+
+/** Above this number of accounts, those are forgotten that have hardly used any time lately. */
 const sharesMax = 1000;
+const forgottenMs = 0.1;
 
 export class FairShares {
-  private readonly shares = new Map<string, SessionTime>();
-  private virtualMs = 0;
+  private readonly shares = new Map<string, UsedTime>();
 
-  leastUsed(accounts: Iterable<string>, nowMs: number): { readonly account: string; readonly virtualMs: number } {
-    let min = { account: "", virtualMs: Number.POSITIVE_INFINITY };
+  /** Returns the account that has used the least time lately, and that time; less than none for what goes before all accounts. */
+  leastUsed(accounts: Iterable<string>, nowMs: number): { readonly account: string; readonly usedMs: number } {
+    let min = { account: "", usedMs: Number.POSITIVE_INFINITY };
     for (const account of accounts) {
-      const virtualMs = this.virtualTimeOf(account, nowMs);
-      if (virtualMs < min.virtualMs) min = { account, virtualMs };
+      const usedMs = account === everyAccount ? Number.NEGATIVE_INFINITY : (this.shares.get(account)?.at(nowMs) ?? 0);
+      if (usedMs < min.usedMs) min = { account, usedMs };
     }
     return min;
   }
@@ -60,33 +67,17 @@ export class FairShares {
     return this.shares.get(account)?.running ?? 0;
   }
 
-  /** Starts a statement of an account. Returns a function that ends it. */
+  /** Starts work of an account. Returns a function that ends it. */
   start(account: string, nowMs: number): (endedAtMs: number) => void {
-    const virtualMs = this.virtualTimeOf(account, nowMs);
-    const known = this.shares.get(account);
-    const share = known === undefined || virtualMs > known.at(nowMs) ? new SessionTime(virtualMs) : known;
-    this.virtualMs = Math.max(this.virtualMs, virtualMs);
     if (this.shares.size > sharesMax) this.forgetUnused(nowMs);
+    const share = this.shares.get(account) ?? new UsedTime(halfLifeMs);
     this.shares.set(account, share);
     share.start(nowMs);
-    return (endedAtMs) => share.end(nowMs, endedAtMs);
-  }
-
-  /** Forgets all accounts. Called when no statement waits or runs: nothing is left to be shared. */
-  reset(): void {
-    this.shares.clear();
-    this.virtualMs = 0;
-  }
-
-  private virtualTimeOf(account: string, nowMs: number): number {
-    if (account === everyAccount) return Number.NEGATIVE_INFINITY;
-    const share = this.shares.get(account);
-    if (share === undefined) return this.virtualMs;
-    return share.running > 0 ? share.at(nowMs) : Math.max(this.virtualMs, share.at(nowMs));
+    return (endedAtMs) => share.end(endedAtMs);
   }
 
   private forgetUnused(nowMs: number): void {
     for (const [account, share] of this.shares)
-      if (share.running === 0 && share.at(nowMs) <= this.virtualMs) this.shares.delete(account);
+      if (share.running === 0 && share.at(nowMs) < forgottenMs) this.shares.delete(account);
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Turns of the event loop, which the requests of all accounts share: in a turn, work begins or goes on for some milliseconds; that of the account goes
- * first which has held the event loop for the least time (see `FairShares`). Others' messages and connections are served between two turns.
+ * first which has held the event loop for the least time lately (see `FairShares`). Others' messages and connections are served between two turns.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { everyAccount, FairShares } from "./fair-shares.ts";
+import { FairShares } from "./fair-shares.ts";
 
 /** How long work may hold the event loop before the next turn. */
 export const turnMs = 2;
@@ -30,9 +30,9 @@ export const inTurnOf = <T>(account: string, work: () => Promise<T>): Promise<T>
     () => turnSoon().then(work),
   );
 
-/** Runs work that all accounts may wait for before that of a single one; what the service asks for itself, which none waits for, in its share. */
-export const inTurnOfAll = <T>(work: () => Promise<T>): Promise<T> =>
-  accounts.getStore() === undefined ? work() : inTurnOf(everyAccount, work);
+/** Runs work that some accounts wait for, in the share of the one that has used the least. Others can be added meanwhile. */
+export const inShareOfLeast = <T>(waitingAccounts: ReadonlySet<string>, work: () => Promise<T>): Promise<T> =>
+  inShareOf(() => shares.leastUsed(waitingAccounts, performance.now()).account, work);
 
 /** Resolves when the present work may begin or go on: at once if nothing waits and this turn has time left. */
 export function turnSoon(): Promise<void> {
@@ -71,7 +71,7 @@ function takeTurn(): void {
   endsAtMs = performance.now() + turnMs;
   setImmediate(() => {
     isTurnTaken = false;
-    if (waiting.size === 0) return shares.reset();
+    if (waiting.size === 0) return;
     takeTurn();
     goOn();
   });

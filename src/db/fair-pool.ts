@@ -109,7 +109,7 @@ export class FairPool<Slot> {
       throw signal.aborted ? signal.reason : thrown;
     } finally {
       const endedAtMs = performance.now();
-      time.end(startedAtMs, endedAtMs);
+      time.end(endedAtMs);
       endShare(endedAtMs);
       this.options.onEnd?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
       this.running.delete(turn);
@@ -121,7 +121,6 @@ export class FairPool<Slot> {
     if (this.isClosed) this.options.retire?.(slot);
     else this.idle.push(slot);
     this.startWaiting();
-    if (this.running.size + this.waiting.size === 0) this.shares.reset();
   }
 
   /** Starts waiting work while there are slots for it. */
@@ -135,7 +134,7 @@ export class FairPool<Slot> {
   }
 
   /**
-   * Returns the first waiting work of the account with the least virtual time, among accounts that may take a slot. Work of a job that has begun goes
+   * Returns the first waiting work of the account that has used the least time lately, among accounts that may take a slot. Work of a job that has begun goes
    * before that of others: if all jobs of an account advanced at once, all could end at their deadlines.
    */
   private next(): { readonly waiting: Waiting<Slot>; readonly account: string } | undefined {
@@ -144,11 +143,11 @@ export class FairPool<Slot> {
     let next: ReturnType<FairPool<Slot>["next"]>;
     if (this.idle.length === 0) return undefined;
     for (const waiting of this.waiting) {
-      const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
-      const isLater = virtualMs > min || (virtualMs === min && !(waiting.job.hasBegun && !next?.waiting.job.hasBegun));
+      const { account, usedMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
+      const isLater = usedMs > min || (usedMs === min && !(waiting.job.hasBegun && !next?.waiting.job.hasBegun));
       const holdsEnough = account !== everyAccount && this.shares.heldBy(account) >= this.idle.length;
       if (isLater || holdsEnough) continue;
-      min = virtualMs;
+      min = usedMs;
       next = { waiting, account };
     }
     return next;

@@ -4,7 +4,7 @@
  * them waits any longer.
  */
 import { setMaxListeners } from "node:events";
-import { everyAccount, SessionTime } from "../base/fair-shares.ts";
+import { everyAccount, UsedTime } from "../base/fair-shares.ts";
 import { orAborted } from "../base/time-limit.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
@@ -15,7 +15,7 @@ export class Abandoned extends Error {
 export class Job {
   private readonly accountIds: Set<string>;
   private readonly controller = new AbortController();
-  private usedTime = new SessionTime();
+  private usedTime = new UsedTime();
   private isBegun = false;
   private waiting = 0;
 
@@ -35,7 +35,7 @@ export class Job {
   }
 
   /** The session time of the job; of the shared job, if it waits for one. */
-  get time(): SessionTime {
+  get time(): UsedTime {
     return this.usedTime;
   }
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inTurnOf, inTurnOfAll, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
+import { everyAccount } from "../../src/base/fair-shares.ts";
+import { inShareOfLeast, inTurnOf, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
 import { noteTurns } from "../support/event-loop-turns.ts";
 
 /** Holds the event loop for longer than a turn lasts. */
@@ -41,25 +42,44 @@ test("time in which work goes on counts for its account, and other events come b
       events.push(account);
     });
   const order = await noteTurns(events, [goOn("heavy", holdLoop), goOn("light", () => undefined)]);
-  assert.match(order, /^(turn )+light heavy( turn)*$/);
+  assert.match(order, /^(turn )+light (turn )*heavy( turn)*$/);
 });
 
-test("what the service does for itself takes turns with accounts, and what all accounts wait for goes before both", async () => {
-  const events: string[] = [];
-  const hold = async (name: string): Promise<void> => {
-    for (let piece = 0; piece < 3; piece += 1) {
-      await turnLater();
-      events.push(name);
-      holdLoop();
-    }
-  };
-  const work = [hold("service"), inTurnOf("light", async () => void events.push("light"))];
-  work.push(inTurnOf("other", () => inTurnOfAll(() => hold("all"))));
-  const order = (await noteTurns(events, work))
+/** Notes each piece of work that holds the event loop for some turns. */
+async function holdTurns(name: string, events: string[]): Promise<void> {
+  for (let piece = 0; piece < 3; piece += 1) {
+    await turnLater();
+    events.push(name);
+    holdLoop();
+  }
+}
+
+async function orderOf(events: string[], work: readonly Promise<void>[]): Promise<readonly string[]> {
+  return (await noteTurns(events, work))
     .replaceAll(/ ?turn ?/g, " ")
     .trim()
     .split(/ +/);
-  assert.ok(order.indexOf("light") < order.lastIndexOf("service"), order.join());
+}
+
+test("what the service does for itself takes turns with accounts, and what is done for every account goes before both", async () => {
+  const events: string[] = [];
+  const work = [holdTurns("service", events), inTurnOf("quick", async () => void events.push("quick"))];
+  work.push(inTurnOf(everyAccount, () => holdTurns("all", events)));
+  const order = await orderOf(events, work);
+  assert.ok(order.indexOf("quick") < order.lastIndexOf("service"), order.join());
   const all = order.indexOf("all");
   assert.deepEqual(order.slice(all, all + 3), ["all", "all", "all"]);
+});
+
+test("work that several accounts wait for goes on in the share of the one that has used the least", async () => {
+  const events: string[] = [];
+  const order = async (waitingAccounts: ReadonlySet<string>): Promise<string> => {
+    events.length = 0;
+    const shared = inShareOfLeast(waitingAccounts, () => holdTurns("shared", events));
+    return (await orderOf(events, [shared, inTurnOf("rival", () => holdTurns("rival", events))])).join(" ");
+  };
+  await inTurnOf("user", () => holdTurns("user", events));
+  await inTurnOf("rival", async () => holdLoop());
+  assert.match(await order(new Set(["user"])), /^rival /);
+  assert.match(await order(new Set(["user", "newcomer"])), /^shared (rival )?shared/);
 });

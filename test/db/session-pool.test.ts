@@ -159,12 +159,44 @@ test("of a full queue, the next statement of a job that has begun is not refused
   await Promise.all([running, refused]);
 });
 
-test("an account earns no credit by a pause", () => {
+test("what an account has used counts half after each second, and all that it uses at once counts", () => {
   const shares = new FairShares();
-  const run = (account: string, fromMs: number): void => shares.start(account, fromMs)(fromMs + 50);
-  run("pausing", 0);
-  for (const fromMs of [50, 100, 150]) run("busy", fromMs);
-  assert.deepEqual(shares.leastUsed(["pausing"], 200), { account: "pausing", virtualMs: 100 });
+  const usedAt = (account: string, nowMs: number): number => shares.leastUsed([account], nowMs).usedMs;
+  shares.start("paused", 0)(80);
+  assert.deepEqual(
+    [80, 1080, 3080].map((nowMs) => usedAt("paused", nowMs)),
+    [80, 40, 10],
+  );
+  const ends = [shares.start("busy", 3080), shares.start("busy", 3080)];
+  assert.equal(shares.heldBy("busy"), 2);
+  assert.equal(usedAt("busy", 3100), 40);
+  for (const end of ends) end(3100);
+  assert.equal(shares.heldBy("busy"), 0);
+  assert.equal(usedAt("busy", 4100), 20);
+  assert.equal(usedAt("new", 4100), 0);
+  assert.equal(shares.leastUsed(["busy", "paused", "new"], 4100).account, "new");
+});
+
+test("of accounts that always wait, each gets as much time; one that uses little waits for none of them", () => {
+  const shares = new FairShares();
+  const got = new Map<string, number>();
+  let lightWaits = 0;
+  const heavy = { long: 9, short: 1, middle: 3 };
+  for (let nowMs = 0, turn = 0; nowMs < 30_000; turn += 1) {
+    const isLight = turn % 50 === 49;
+    const { account } = shares.leastUsed([...Object.keys(heavy), ...(isLight ? ["light"] : [])], nowMs);
+    if (isLight && account !== "light") lightWaits += 1;
+    const end = shares.start(account, nowMs);
+    const ms = { ...heavy, light: 2 }[account] ?? 0;
+    nowMs += ms;
+    end(nowMs);
+    got.set(account, (got.get(account) ?? 0) + ms);
+  }
+  assert.equal(lightWaits, 0);
+  const [least = 0, most = 0] = [Math.min, Math.max].map((of) =>
+    of(...Object.keys(heavy).map((one) => got.get(one) ?? 0)),
+  );
+  assert.ok(most < 1.02 * least, `${least} to ${most} ms`);
 });
 
 test("an account takes half of shared slots, and another one finds one free", () => {

@@ -3,7 +3,8 @@
  * again, also without requests. A file that is unusable, or that was replaced by another one, is opened again.
  */
 import { statSync } from "node:fs";
-import { inTurnOfAll } from "../../base/turns.ts";
+import { everyAccount } from "../../base/fair-shares.ts";
+import { inTurnOf } from "../../base/turns.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
@@ -162,7 +163,7 @@ export class ServiceAccounts {
 
   private probe(): void {
     this.probeTimer = undefined;
-    if (this.isDown) inTurnOfAll(() => this.attempt(assertWritable, "write")).catch(() => undefined);
+    if (this.isDown) inTurnOf(everyAccount, () => this.attempt(assertWritable, "write")).catch(() => undefined);
   }
 }
 

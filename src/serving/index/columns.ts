@@ -2,7 +2,7 @@
  * Arrays of integers: a cache of the columns of segments within a budget of memory, and what is computed over all elements, in turns of the event loop.
  */
 import { LRUCache } from "lru-cache";
-import { forEachInTurns, inTurnOfAll } from "../../base/turns.ts";
+import { forEachInTurns, inShareOfLeast, presentAccount } from "../../base/turns.ts";
 import { unknownId } from "./build.ts";
 
 export type Arrays = readonly Int32Array[];
@@ -12,6 +12,8 @@ export const none = new Int32Array();
 interface Entry {
   readonly bytes: number;
   readonly loading: Promise<Arrays>;
+  /** The accounts that have waited for it. */
+  readonly accounts: Set<string>;
   loaded?: Arrays;
 }
 
@@ -31,8 +33,13 @@ export class ColumnCache {
   /** Returns what is kept under a key, at once if it has been read. `load` reads it; `bytes` is its size, or more. */
   get(key: string, bytes: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
     const known = this.entries.get(key);
-    if (known !== undefined) return known.loaded ?? known.loading;
-    const entry: Entry = { bytes: Math.max(1, bytes), loading: inTurnOfAll(load) };
+    if (known?.loaded !== undefined) return known.loaded;
+    if (known !== undefined) {
+      known.accounts.add(presentAccount());
+      return known.loading;
+    }
+    const accounts = new Set([presentAccount()]);
+    const entry: Entry = { bytes: Math.max(1, bytes), loading: inShareOfLeast(accounts, load), accounts };
     this.entries.set(key, entry);
     entry.loading.then(
       (arrays) => {
