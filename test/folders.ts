@@ -26,7 +26,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   query: { layer: 7, linesMax: 6760, contents: "request to plan to rows: filters, pages, facets, look-ups, trends, values, evidence, suggestions" },
   accounts: { layer: 7, linesMax: 4760, contents: "keys, ledger, policy, sign-in; the accounts file and PostgreSQL" },
   replication: { layer: 7, linesMax: 660, contents: "a lake kept equal to a published one: the follower, push" },
-  serving: { layer: 6, linesMax: 5944, contents: "one open version: dimensions, search index, row store" },
+  serving: { layer: 6, linesMax: 5952, contents: "one open version: dimensions, search index, row store" },
   valuation: { layer: 5, linesMax: 650, contents: "the fit of prices that a publish stores" },
   lake: { layer: 4, linesMax: 3646, contents: "tables, manifests, views; the writer; verify and vacuum; Iceberg metadata" },
   listing: { layer: 3, linesMax: 1375, contents: "the model of a listing: attributes, filters, sorts, rules and numbers of its lifecycle" },
@@ -34,5 +34,5 @@ export const folders: Readonly<Record<string, Folder>> = {
   formats: { layer: 3, linesMax: 645, contents: "tables of rows as Arrow, Parquet, CSV and NDJSON" },
   db: { layer: 2, linesMax: 2245, contents: "DuckDB, SQLite, PostgreSQL, the `sql` tag, engine faults" },
   contract: { layer: 1, linesMax: 1409, contents: "the OpenAPI document and what derives from it: decoding, types, errors; `build/` is the generator" },
-  base: { layer: 0, linesMax: 930, contents: "files, days, JSON, threads, turns of the event loop: knows neither vehicles nor HTTP" },
+  base: { layer: 0, linesMax: 922, contents: "files, days, JSON, threads, turns of the event loop: knows neither vehicles nor HTTP" },
 };

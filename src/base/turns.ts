@@ -30,7 +30,7 @@ export const inTurnOf = <T>(account: string, work: () => Promise<T>): Promise<T>
     () => turnSoon().then(work),
   );
 
-/** Runs work that some accounts wait for, in the share of the one that has used the least. Others can be added meanwhile. */
+/** Runs work that some accounts wait for, in the share of that account of them which has used the least. Others can be added meanwhile. */
 export const inShareOfLeast = <T>(waitingAccounts: ReadonlySet<string>, work: () => Promise<T>): Promise<T> =>
   inShareOf(() => shares.leastUsed(waitingAccounts, performance.now()).account, work);
 

@@ -71,7 +71,7 @@ test("what the service does for itself takes turns with accounts, and what is do
   assert.deepEqual(order.slice(all, all + 3), ["all", "all", "all"]);
 });
 
-test("work that several accounts wait for goes on in the share of the one that has used the least", async () => {
+test("work that several accounts wait for goes on in the share of the account of them with the least use", async () => {
   const events: string[] = [];
   const order = async (waitingAccounts: ReadonlySet<string>): Promise<string> => {
     events.length = 0;

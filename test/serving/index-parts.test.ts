@@ -148,6 +148,12 @@ test("a version reads the columns that the previous one has in memory, and then 
   const onStatement = (): void => {
     statements += 1;
   };
+  // Versions with one index share its columns until the last of them is closed.
+  const twin = await openVersion(scope, lake, { columns });
+  const { bytes } = columns;
+  assert.ok(bytes > 0);
+  twin.close();
+  assert.equal(columns.bytes, bytes);
   // At another path, its index is another segment.
   const next = await openVersion(scope, await temporaryCopy(scope, lake), { columns, onStatement });
   await next.loadAsIn(previous);
@@ -155,4 +161,6 @@ test("a version reads the columns that the previous one has in memory, and then 
   const before = statements;
   assert.deepEqual(await answerPath(next, path), expected);
   assert.equal(statements, before);
+  for (const version of [previous, next]) version.close();
+  assert.equal(columns.bytes, 0);
 });

@@ -182,7 +182,8 @@ export class ServingFiles {
   close(): void {
     this.isClosed = true;
     // Indexes of months that are over are those of the next version too.
-    this.today?.forget();
+    this.today?.countUser(-1);
+    this.today = undefined;
     this.rows?.close();
     folders.delete(this.options.rebuiltFolder);
     if (folders.size === 0) process.off("exit", removeFolders);
@@ -193,7 +194,10 @@ export class ServingFiles {
   private segmentOf(index: NeededIndex): Promise<Segment> {
     return createOnce(this.segments, index, async () => {
       const segment = await this.openPart([index], ([path = ""], catalog) => this.attach(index.of, path, catalog));
-      if (index.of.today !== undefined) this.today = segment;
+      if (index.of.today !== undefined && !this.isClosed) {
+        this.today = segment;
+        segment.countUser(1);
+      }
       return segment;
     });
   }

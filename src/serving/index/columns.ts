@@ -20,6 +20,8 @@ interface Entry {
 /** The columns of all open segments of a process. */
 export class ColumnCache {
   private readonly entries: LRUCache<string, Entry>;
+  /** How many open versions use each segment. */
+  private readonly users = new Map<string, number>();
 
   constructor(bytesMax = 2 ** 29) {
     this.entries = new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes });
@@ -56,8 +58,12 @@ export class ColumnCache {
     return [...this.entries.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
   }
 
-  /** Removes what is kept of a segment. */
-  forget(segment: string): void {
+  /** Counts a version that uses a segment; with -1, one that does no more. What is kept of a segment is removed when none does. */
+  countUser(segment: string, change: 1 | -1): void {
+    const users = (this.users.get(segment) ?? 0) + change;
+    this.users.set(segment, users);
+    if (users > 0) return;
+    this.users.delete(segment);
     for (const name of this.namesOf(segment)) this.entries.delete(`${segment} ${name}`);
   }
 }

@@ -148,9 +148,9 @@ export class Segment {
     for (const name of names.filter((one) => /^(column|postings|sets) /.test(one))) await this.arrays(name);
   }
 
-  /** Removes its arrays from memory. */
-  forget(): void {
-    this.source.cache.forget(this.source.name);
+  /** Counts a version that uses its arrays; with -1, one that does no more. */
+  countUser(change: 1 | -1): void {
+    this.source.cache.countUser(this.source.name, change);
   }
 
   /** Returns the listings of the published day. */
