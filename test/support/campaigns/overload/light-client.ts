@@ -6,7 +6,7 @@ import type { Reply } from "../mixed/send.ts";
 
 export interface LightClient {
   readonly url: string;
-  /** Each request has one of them, at random. */
+  /** Each request has one of them, at random, with another nonce. */
   readonly paths: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly perSecond: number;

@@ -2,6 +2,7 @@
 import { Agent } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 import { Chance } from "../../chance.ts";
+import { nonces, withNonce } from "../mixed/nonce.ts";
 import { atRate, sendRequest } from "../mixed/send.ts";
 import type { LightClient, LightReply } from "./light-client.ts";
 
@@ -17,7 +18,8 @@ await atRate(
   () => isOver,
   async () => {
     const index = chance.integer(0, paths.length - 1);
-    const reply = await sendRequest(url, paths[index] ?? "", { agent, headers });
+    const path = withNonce(paths[index] ?? "", chance.integer(0, nonces));
+    const reply = await sendRequest(url, path, { agent, headers });
     parentPort?.postMessage({ index, reply } satisfies LightReply);
   },
 );
