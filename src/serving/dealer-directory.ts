@@ -1,5 +1,6 @@
 /** Dealer directory of a version, in memory: the newest row of every dealer, with its number of active listings. */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
+import { forEachInTurns } from "../base/turns.ts";
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
@@ -57,7 +58,9 @@ export class DealerDirectory {
     const rows = await session.rows(sql`
       SELECT {${join(profileColumns.map((column) => sql`${column}: ${column}`))}} AS profile, phone, {${address}} AS address, words
       FROM   (${profiles}) ORDER BY listing_count DESC, "name", dealer_id`);
-    return new DealerDirectory(rows.map(profileOf));
+    const dealers: DealerProfile[] = [];
+    await forEachInTurns(rows, (row) => dealers.push(profileOf(row)));
+    return new DealerDirectory(dealers);
   }
 
   /** Returns the dealer with an id, matched case-insensitively; undefined if the id is unknown. */

@@ -4,6 +4,7 @@
  * A page looks up its few keys here. Joining in DuckDB instead would scan all builds and all dealers.
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
+import { forEachInTurns } from "../base/turns.ts";
 import type { Session } from "../db/duckdb.ts";
 import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
@@ -123,8 +124,11 @@ export class Dimensions {
   }
 }
 
-const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> =>
-  new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
+async function textsByKey(session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> {
+  const texts = new Map<Json, string>();
+  await forEachInTurns(await session.rows(query), (row) => texts.set(integerIn(row, "key"), textIn(row, "text")));
+  return texts;
+}
 
 /** Returns the values of each category of builds as text, grouped by `valueKeyOf`. */
 async function readSpellings(session: Session): Promise<DimensionMaps["spellings"]> {

@@ -139,11 +139,16 @@ test("a color of any month is known, and a misspelled one is reported, without r
   }
 });
 
-test("a version reads the columns that the previous one has in memory, and then answers without a statement", async (scope) => {
+test("a version has the arrays that the previous one has in memory, and then answers without a statement", async (scope) => {
   const columns = new ColumnCache();
-  const path = "/v1/listings?make=Ford&features=sunroof&sort=price";
+  const paths = [
+    "/v1/listings?make=Ford&features=sunroof&sort=price",
+    "/v1/listings?sort=-price",
+    "/v1/listings?make=Ford",
+  ].concat("/v1/facets?facets=make,features");
   const previous = await openVersion(scope, lake, { columns });
-  const expected = await answerPath(previous, path);
+  const expected: unknown[] = [];
+  for (const path of paths) expected.push(await answerPath(previous, path));
   let statements = 0;
   const onStatement = (): void => {
     statements += 1;
@@ -158,9 +163,9 @@ test("a version reads the columns that the previous one has in memory, and then 
   const next = await openVersion(scope, await temporaryCopy(scope, lake), { columns, onStatement });
   await next.loadAsIn(previous);
   assert.ok(statements > 0);
-  const before = statements;
-  assert.deepEqual(await answerPath(next, path), expected);
-  assert.equal(statements, before);
+  const before = { statements, bytes: columns.bytes };
+  for (const [n, path] of paths.entries()) assert.deepEqual(await answerPath(next, path), expected[n], path);
+  assert.deepEqual({ statements, bytes: columns.bytes }, before);
   for (const version of [previous, next]) version.close();
   assert.equal(columns.bytes, 0);
 });

@@ -1,7 +1,7 @@
 /** Pages of the published day from the index of today. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ColumnCache } from "../../src/serving/index/columns.ts";
+import { ColumnCache, type Kept } from "../../src/serving/index/columns.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -84,8 +84,22 @@ test("a page of a dealer's listings, and one of all, equal those from Parquet", 
 
 test("columns whose reading failed are read again", async () => {
   const columns = new ColumnCache();
-  await assert.rejects(async () => columns.get("a", 4, () => Promise.reject(new Error("read"))), /read/);
-  assert.deepEqual(await columns.get("a", 4, async () => [Int32Array.of(1)]), [Int32Array.of(1)]);
+  const kept = (load: Kept["load"]): Kept => ({ name: "column price", bytes: 4, load, of: () => kept(load) });
+  await assert.rejects(
+    async () =>
+      columns.get(
+        "a",
+        kept(() => Promise.reject(new Error("read"))),
+      ),
+    /read/,
+  );
+  assert.deepEqual(
+    await columns.get(
+      "a",
+      kept(async () => [Int32Array.of(1)]),
+    ),
+    [Int32Array.of(1)],
+  );
 });
 
 test("answers are the same where columns have little memory or none, and what is kept of them stays within it", async () => {

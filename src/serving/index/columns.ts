@@ -4,13 +4,24 @@
 import { LRUCache } from "lru-cache";
 import { forEachInTurns, inShareOfLeast, presentAccount } from "../../base/turns.ts";
 import { unknownId } from "./build.ts";
+import type { Segment } from "./segment.ts";
 
 export type Arrays = readonly Int32Array[];
 
 export const none = new Int32Array();
 
-interface Entry {
+/** Arrays of a segment that are kept once they are loaded. */
+export interface Kept {
+  readonly name: string;
+  /** Their size, or more. */
   readonly bytes: number;
+  readonly load: () => Promise<Arrays>;
+  /** Returns the same of another segment. */
+  readonly of: (segment: Segment) => Kept;
+}
+
+interface Entry {
+  readonly kept: Kept;
   readonly loading: Promise<Arrays>;
   /** The accounts that have waited for it. */
   readonly accounts: Set<string>;
@@ -24,7 +35,7 @@ export class ColumnCache {
   private readonly users = new Map<string, number>();
 
   constructor(bytesMax = 2 ** 29) {
-    this.entries = new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes });
+    this.entries = new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ kept: { bytes } }) => Math.max(1, bytes) });
   }
 
   /** The bytes of the arrays that are kept, or being read. */
@@ -32,8 +43,9 @@ export class ColumnCache {
     return this.entries.calculatedSize;
   }
 
-  /** Returns what is kept under a key, at once if it has been read. `load` reads it; `bytes` is its size, or more. */
-  get(key: string, bytes: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
+  /** Returns arrays of a segment, at once if they have been loaded. */
+  get(segment: string, kept: Kept): Arrays | Promise<Arrays> {
+    const key = `${segment} ${kept.name}`;
     const known = this.entries.get(key);
     if (known?.loaded !== undefined) return known.loaded;
     if (known !== undefined) {
@@ -41,7 +53,7 @@ export class ColumnCache {
       return known.loading;
     }
     const accounts = new Set([presentAccount()]);
-    const entry: Entry = { bytes: Math.max(1, bytes), loading: inShareOfLeast(accounts, load), accounts };
+    const entry: Entry = { kept, loading: inShareOfLeast(accounts, kept.load), accounts };
     this.entries.set(key, entry);
     entry.loading.then(
       (arrays) => {
@@ -52,10 +64,9 @@ export class ColumnCache {
     return entry.loading;
   }
 
-  /** Returns the names of what is kept of a segment. */
-  namesOf(segment: string): readonly string[] {
-    const prefix = `${segment} `;
-    return [...this.entries.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+  /** Returns what is kept of a segment. */
+  keptOf(segment: string): readonly Kept[] {
+    return this.keysOf(segment).flatMap((key) => this.entries.peek(key)?.kept ?? []);
   }
 
   /** Counts a version that uses a segment; with -1, one that does no more. What is kept of a segment is removed when none does. */
@@ -64,7 +75,11 @@ export class ColumnCache {
     this.users.set(segment, users);
     if (users > 0) return;
     this.users.delete(segment);
-    for (const name of this.namesOf(segment)) this.entries.delete(`${segment} ${name}`);
+    for (const key of this.keysOf(segment)) this.entries.delete(key);
+  }
+
+  private keysOf(segment: string): readonly string[] {
+    return [...this.entries.keys()].filter((key) => key.startsWith(`${segment} `));
   }
 }
 

@@ -15,7 +15,7 @@ import { countedColumns, listingCategories } from "./build.ts";
 import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
 import type { Dictionary, ValueCounts } from "./dictionary.ts";
-import { columnName, countIds, keyOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
+import { columnName, countIds, inventoryOf, keptOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
@@ -96,16 +96,19 @@ async function countCategories(
   attributes: readonly CountedName[],
   isWhole: boolean,
 ): Promise<SegmentCounts> {
-  const { segment } = matched.rows;
-  const { dictionary } = segment;
-  const count = async (counted: Iterable<string>): Promise<ValueCounts> => {
-    const counts = dictionary.zeros();
-    for (const column of counted) await dictionary.addCounts(counts, column, await countIds(matched, column));
-    return counts;
-  };
-  if (!isWhole) return { dictionary, counts: await count(new Set(attributes.map(columnOf))) };
-  const name = `counts ${keyOf(matched.rows)}`;
-  return { dictionary, counts: await segment.keep(name, dictionary.zeros().length, () => count(countedColumns)) };
+  const { rows } = matched;
+  const { dictionary } = rows.segment;
+  if (!isWhole) return { dictionary, counts: await countsOf(matched, new Set(attributes.map(columnOf))) };
+  const ofAll = async (whole: SegmentRows): Promise<ValueCounts> =>
+    countsOf({ rows: whole, positions: await inventoryOf(whole) }, countedColumns);
+  return { dictionary, counts: await keptOf(rows, "counts", ofAll, (segment) => segment.dictionary.size) };
+}
+
+async function countsOf(matched: Matched, columns: Iterable<string>): Promise<ValueCounts> {
+  const { dictionary } = matched.rows.segment;
+  const counts = dictionary.zeros();
+  for (const column of columns) await dictionary.addCounts(counts, column, await countIds(matched, column));
+  return counts;
 }
 
 /** Returns the ranges of the numbers that have statistics. */

@@ -5,6 +5,7 @@
  * same request and are counted as one.
  */
 import { integerIn, textIn } from "../../base/json.ts";
+import { forEachInTurns } from "../../base/turns.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
@@ -37,21 +38,20 @@ export class Dictionary {
   private constructor(private readonly tables: DictionaryTables) {}
 
   static async read(session: Session, catalog: string): Promise<Dictionary> {
-    const rows = await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`);
-    const texts = rows.map((row) => textIn(row, "value"));
-    const attributesOfRows = rows.map((row) => textIn(row, "attribute"));
+    const texts: string[] = [];
     const ranges = new Map<string, IdRange>();
     const ids = new Map<string, Map<string, number[]>>();
-    for (const [index, attribute] of attributesOfRows.entries()) {
-      const id = firstValueId + index;
+    await forEachInTurns(await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`), (row) => {
+      const attribute = textIn(row, "attribute");
+      const text = textIn(row, "value");
+      const id = firstValueId + texts.length;
       ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
-      add(ids, attribute, valueKeyOf(attribute, texts[index] ?? ""), id);
-    }
-    const same = new Map(
-      [...ranges].map(([attribute, { first, end }]) => [
-        attribute,
-        spelledAlike(texts.slice(first - firstValueId, end - firstValueId), first),
-      ]),
+      add(ids, attribute, valueKeyOf(attribute, text), id);
+      texts.push(text);
+    });
+    const same = new Map<string, readonly (readonly number[])[]>();
+    await forEachInTurns(ranges, ([attribute, { first, end }]) =>
+      same.set(attribute, spelledAlike(texts.slice(first - firstValueId, end - firstValueId), first)),
     );
     const expansions = new Map<string, Expansion>();
     expansions.set("build", await readComposite(session, catalog, "build", buildCategories));
@@ -90,9 +90,14 @@ export class Dictionary {
     return this.tables.expansions.get(column) ?? this.rangeOf(column);
   }
 
+  /** The length of counts by value id. */
+  get size(): number {
+    return firstValueId + this.tables.texts.length;
+  }
+
   /** Returns counts by value id, all of them zero. */
   zeros(): ValueCounts {
-    return new Int32Array(firstValueId + this.tables.texts.length);
+    return new Int32Array(this.size);
   }
 
   /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
@@ -146,9 +151,13 @@ async function readComposite(
   const [ids = none, ...columns] = await joinedColumns(await session.vectors(query));
   const width = categories.length;
   const values = new Int32Array(ids.length * width);
-  for (const [index, column] of columns.entries())
-    for (let row = 0; row < column.length; row += 1) values[row * width + index] = column[row] as number;
-  const starts = Int32Array.from({ length: ids.length + 1 }, (_, n) => n * width);
+  const starts = new Int32Array(ids.length + 1);
+  await inBlocks(ids.length, (from, until) => {
+    for (let row = from; row < until; row += 1) {
+      starts[row + 1] = (row + 1) * width;
+      for (let index = 0; index < width; index += 1) values[row * width + index] = columns[index]?.[row] as number;
+    }
+  });
   const first = ids[0] ?? 0;
   return { first, end: first + ids.length, starts, values };
 }

@@ -6,7 +6,7 @@
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
 import { blockRows, concatenated, inBlocks, none } from "./columns.ts";
-import { columnName, inventoryOf, isHot, keyOf, type Matched, Matches } from "./positions.ts";
+import { columnName, inventoryOf, isHot, keptOf, type Matched, Matches } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 
@@ -62,10 +62,12 @@ async function firstOf(
   const { rows } = matches;
   const all = await inventoryOf(rows);
   if (order.by === "distance" || count * keptRows < Math.min(count, until) * all.length) return undefined;
-  const kept = await rows.segment.keep(`first ${order.sort} ${keyOf(rows)}`, keptRows, async () => {
-    const inventory = { positions: all, fill: await keysOf(rows, order), rankOf: rankInSegment };
+  const firstRows = async (whole: SegmentRows): Promise<Int32Array> => {
+    const fill = await keysOf(whole, order);
+    const inventory = { positions: await inventoryOf(whole), fill, rankOf: rankInSegment };
     return Int32Array.from(await choosePage([inventory], 0, keptRows), ({ position }) => position);
-  });
+  };
+  const kept = await keptOf(rows, `first ${order.sort}`, firstRows, () => keptRows);
   const first = await matches.among(kept);
   return first.length < Math.min(count, until)
     ? undefined

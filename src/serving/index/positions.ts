@@ -7,8 +7,8 @@
 import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, concatenated, inBlocks, none } from "./columns.ts";
-import type { SegmentRows } from "./segment.ts";
+import { type Arrays, blockRows, concatenated, inBlocks, type Kept, none } from "./columns.ts";
+import type { Segment, SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
 type IdsTest = Extract<Test, { kind: "in" }>;
@@ -59,8 +59,8 @@ export class Matches {
     if (test?.kind !== "in" || others.length > 0 || !isHot(rows)) return (await this.positions()).length;
     const { column, ids } = test;
     const { first } = rows.segment.dictionary.columnRange(column);
-    const counts = await rows.segment.keep(`counts ${column} ${keyOf(rows)}`, rows.segment.counts.all, async () =>
-      countIds({ rows, positions: await inventoryOf(rows) }, column),
+    const counts = await keptOf(rows, `counts ${column}`, async (whole) =>
+      countIds({ rows: whole, positions: await inventoryOf(whole) }, column),
     );
     let sum = 0;
     await inBlocks(ids.length, (from, until) => {
@@ -92,8 +92,24 @@ export class Matches {
 /** Whether requests often ask for an inventory, so that it pays to keep what is known of all its rows. */
 export const isHot = ({ date }: SegmentRows): boolean => date === undefined;
 
-/** Returns what names an inventory in its segment. */
-export const keyOf = ({ tests }: SegmentRows): string => JSON.stringify(tests);
+/**
+ * Returns an array that follows from a whole inventory, derived on first use, and for the same inventory of the segment that is opened in place of this
+ * one. `lengthIn` returns its length, or more.
+ */
+export const keptOf = (
+  rows: SegmentRows,
+  what: string,
+  derive: (rows: SegmentRows) => Promise<Int32Array>,
+  lengthIn = (segment: Segment): number => segment.counts.all,
+): Promise<Int32Array> => {
+  const of = ({ segment, ...inventory }: SegmentRows): Kept => ({
+    name: `${what} ${JSON.stringify(inventory.tests)}`,
+    bytes: lengthIn(segment) * Int32Array.BYTES_PER_ELEMENT,
+    load: async () => [await derive({ segment, ...inventory })],
+    of: (other) => of({ segment: other, ...inventory }),
+  });
+  return rows.segment.keep(of(rows));
+};
 
 /** Counts the ids of a column at some positions, from the first id on. */
 export async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
@@ -110,17 +126,14 @@ export async function countIds({ rows, positions }: Matched, column: string): Pr
 }
 
 /** Returns the positions of all rows of the inventory, in order. They are kept. */
-export async function inventoryOf(rows: SegmentRows): Promise<Int32Array> {
-  const { segment, tests } = rows;
-  const count = segment.counts.all;
-  return segment.keep(`rows ${keyOf(rows)}`, count, async () => {
-    const all = new Int32Array(count);
-    await inBlocks(count, (from, until) => {
+export const inventoryOf = (rows: SegmentRows): Promise<Int32Array> =>
+  keptOf(rows, "rows", async (whole) => {
+    const all = new Int32Array(whole.segment.counts.all);
+    await inBlocks(all.length, (from, until) => {
       for (let position = from; position < until; position += 1) all[position] = position;
     });
-    return (await Evaluation.of(rows, tests)).narrow(all, tests);
+    return (await Evaluation.of(whole, whole.tests)).narrow(all, whole.tests);
   });
-}
 
 /** Replaces tests that are a conjunction by its parts, and an alternative that is the only one. */
 const flattened = (tests: readonly Test[]): readonly Test[] =>

@@ -10,7 +10,7 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listNames, numberNames } from "../../listing/schema.ts";
 import { gone, isToday, setsOf, stillValid } from "./build.ts";
-import { type Arrays, type ColumnCache, groupById, inBlocks, joinedColumns, none } from "./columns.ts";
+import { type Arrays, type ColumnCache, groupById, inBlocks, joinedColumns, type Kept, none } from "./columns.ts";
 import { Dealers, Dictionary } from "./dictionary.ts";
 import type { IndexedRows } from "./indexed-rows.ts";
 import { between, listIn, type Test, unknownNumber } from "./tests.ts";
@@ -117,7 +117,7 @@ export class Segment {
     const found = new Map<string, Arrays>();
     const reading: Promise<unknown>[] = [];
     for (const name of names) {
-      const entry = this.entry(name);
+      const entry = this.get(this.named(name));
       if (!(entry instanceof Promise)) found.set(name, entry);
       else reading.push(entry.then((arrays) => found.set(name, arrays)));
     }
@@ -127,25 +127,23 @@ export class Segment {
 
   /** Returns the arrays with a name: see `load`. */
   async arrays(name: string): Promise<Arrays> {
-    return this.entry(name);
+    return this.get(this.named(name));
   }
 
   /** Returns the first of the arrays with a name. */
   async array(name: string): Promise<Int32Array> {
-    const [array = none] = await this.arrays(name);
+    return this.keep(this.named(name));
+  }
+
+  /** Returns the first of the arrays that are loaded on first use. */
+  async keep(kept: Kept): Promise<Int32Array> {
+    const [array = none] = await this.get(kept);
     return array;
   }
 
-  /** Returns an array that `derive` creates on first use. `length` is its length, or more. */
-  async keep(name: string, length: number, derive: () => Promise<Int32Array>): Promise<Int32Array> {
-    const [array = none] = await this.get(name, length, async () => [await derive()]);
-    return array;
-  }
-
-  /** Reads the columns, postings and sets that another segment has in memory, one after the other: nothing waits for them. */
+  /** Reads and derives the arrays that another segment has in memory, one after the other: nothing waits for them. */
   async loadAsIn({ source }: Segment): Promise<void> {
-    const names = source.cache.namesOf(source.name);
-    for (const name of names.filter((one) => /^(column|postings|sets) /.test(one))) await this.arrays(name);
+    for (const kept of source.cache.keptOf(source.name)) await this.get(kept.of(this));
   }
 
   /** Counts a version that uses its arrays; with -1, one that does no more. */
@@ -178,36 +176,43 @@ export class Segment {
     return { segment: this, tests: all === sold ? [] : [isSold] };
   }
 
-  private get(name: string, length: number, load: () => Promise<Arrays>): Arrays | Promise<Arrays> {
-    const { cache, name: segment } = this.source;
-    return cache.get(`${segment} ${name}`, length * Int32Array.BYTES_PER_ELEMENT, load);
+  private get(kept: Kept): Arrays | Promise<Arrays> {
+    return this.source.cache.get(this.source.name, kept);
   }
 
-  private entry(name: string): Arrays | Promise<Arrays> {
+  private named(name: string): Kept {
     const at = name.indexOf(" ");
     const kind = name.slice(0, at);
-    const of = name.slice(at + 1);
+    const column = name.slice(at + 1);
+    const bytes = this.lengthOf(kind, column) * Int32Array.BYTES_PER_ELEMENT;
+    return { name, bytes, load: () => this.read(kind, column), of: (segment) => segment.named(name) };
+  }
+
+  private lengthOf(kind: string, column: string): number {
     const { all } = this.counts;
-    if (kind === "column") return this.get(name, all * (of === "listing_id" ? 4 : 1), () => this.readColumn(of));
-    if (kind === "days") return this.get(name, all, () => this.daysOn(Number(of)));
-    const range = kind === "sets" ? this.dictionary.rangeOf(of) : this.dictionary.columnRange(of);
-    return this.get(name, all + range.end - range.first, async () => {
-      if (kind === "postings") return groupById(await this.array(`column ${of}`), range);
-      const list = listIn(of);
-      if (list === undefined) throw new TypeError(`Unknown list ${of}: expected one of ${listNames.join(", ")}.`);
-      const [tokens = none, sets] = await this.read(sql`SELECT token, "set" FROM ${setsOf(this.catalog, list)}`);
-      return groupById(tokens, range, sets);
-    });
+    if (kind === "column" || kind === "days") return all * (column === "listing_id" ? 4 : 1);
+    const { first, end } = kind === "sets" ? this.dictionary.rangeOf(column) : this.dictionary.columnRange(column);
+    return all + end - first;
+  }
+
+  private async read(kind: string, of: string): Promise<Arrays> {
+    if (kind === "column") return this.readColumn(of);
+    if (kind === "days") return this.daysOn(Number(of));
+    if (kind === "postings") return groupById(await this.array(`column ${of}`), this.dictionary.columnRange(of));
+    const list = listIn(of);
+    if (list === undefined) throw new TypeError(`Unknown list ${of}: expected one of ${listNames.join(", ")}.`);
+    const [tokens = none, sets] = await this.columns(sql`SELECT token, "set" FROM ${setsOf(this.catalog, list)}`);
+    return groupById(tokens, this.dictionary.rangeOf(of), sets);
   }
 
   private readColumn(column: string): Promise<Arrays> {
     const isNumber = numberNames.some((name) => name === column);
     const value = isNumber ? sql`coalesce(${ident(column)}, ${integerLiteral(unknownNumber)})::INTEGER` : ident(column);
-    return this.read(sql`SELECT ${value} FROM ${ident(this.catalog, "listings")}`);
+    return this.columns(sql`SELECT ${value} FROM ${ident(this.catalog, "listings")}`);
   }
 
   /** Returns the columns of a query, whose rows come in the order of the table. */
-  private async read(query: Sql): Promise<Arrays> {
+  private async columns(query: Sql): Promise<Arrays> {
     return joinedColumns(await this.source.engine.vectors(query));
   }
 

@@ -2,8 +2,9 @@
 import { Agent } from "node:http";
 import type { Chance } from "../../chance.ts";
 import type { ClientIdentity, Journal } from "./journal.ts";
+import { nonces, withNonce } from "./nonce.ts";
 import type { CheckedRequest } from "./prepared-lake.ts";
-import { nonces, type RequestForm, withNonce } from "./request-forms.ts";
+import type { RequestForm } from "./request-forms.ts";
 import { atRate, type Reply, sendRequest } from "./send.ts";
 
 /** The roles of the clients. */

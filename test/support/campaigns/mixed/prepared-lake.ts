@@ -12,7 +12,8 @@ import { clientOf } from "../../implementations.ts";
 import { cachedFolder, hashOf } from "../../lakes/cache.ts";
 import { ingestPath, temporaryFolder } from "../../lakes/lakes.ts";
 import type { Scope } from "../../scope.ts";
-import { type RequestForm, requestForms, withNonce } from "./request-forms.ts";
+import { withNonce } from "./nonce.ts";
+import { type RequestForm, requestForms } from "./request-forms.ts";
 
 /** A request, and the text of its right answer by version. */
 export interface CheckedRequest {

@@ -4,6 +4,7 @@ import type { LakeVersion } from "../../../../src/serving/lake-version.ts";
 import { Chance } from "../../chance.ts";
 import { answerPath } from "../../versions.ts";
 import { expensiveRequests } from "../fairness.ts";
+import { placeholder } from "./nonce.ts";
 
 export interface RequestForm {
   /** The cost of the request for the service. */
@@ -13,16 +14,6 @@ export interface RequestForm {
   /** Sent as JSON by POST. */
   readonly body?: object;
 }
-
-/** A bound above all prices: every value finds the same listings. */
-const placeholder = "max_price=NONCE";
-const lowestNonce = 9_000_000;
-const highestNonce = 10_000_000;
-export const nonces = highestNonce - lowestNonce;
-
-/** Returns the path of a request; `nonce` is a number up to `nonces`. */
-export const withNonce = (path: string, nonce: number): string =>
-  path.replace(placeholder, `max_price=${lowestNonce + nonce}`);
 
 export interface RequestFormOptions {
   /** Number of listings that requests look up. */

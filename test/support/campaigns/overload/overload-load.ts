@@ -17,6 +17,7 @@ import { atRate, type Reply, sendRequest, unanswered } from "../mixed/send.ts";
 import { readVitalSigns, type VitalSigns } from "../mixed/vital-signs.ts";
 import { readSlowly, sendMalformed } from "./bad-clients.ts";
 import type { KilledService } from "./killed-service.ts";
+import { sendLight } from "./light-client.ts";
 import {
   hostileStatements,
   type LightClass,
@@ -192,14 +193,24 @@ export class OverloadLoad {
 
   private async sendLight(
     of: LightClass,
-    client: ClientIdentity,
+    identity: ClientIdentity,
     isOver: () => boolean,
     timesOf: (sentAtMs: number) => ResponseTimes,
   ): Promise<void> {
-    await atRate(rates[of], isOver, async () => {
-      const drawn = this.draw.draw(of);
-      const { status, ms, sentAtMs } = await this.send(client, drawn.request, drawn);
-      if (status === 200) timesOf(sentAtMs).add(this.elapsedSeconds, ms);
+    const requests = this.options.requests[of];
+    const client = {
+      url: this.options.service.url,
+      paths: requests.map(({ form }) => form.path),
+      headers: identity.customer.bearer,
+      perSecond: rates[of],
+      connections: connectionsMax,
+      seed: this.chance.integer(0, 2 ** 31),
+    };
+    await sendLight(client, isOver, ({ index, reply }) => {
+      const request = requests[index];
+      if (request === undefined) throw new RangeError(`Unknown request ${index}: expected one of ${requests.length}.`);
+      this.record(identity, request, reply);
+      if (reply.status === 200) timesOf(reply.sentAtMs).add(this.elapsedSeconds, reply.ms);
     });
   }
 
@@ -278,26 +289,31 @@ export class OverloadLoad {
     await Promise.all(Array.from({ length: slowReaders }, loop));
   }
 
-  /** Sends a request and records its reply. A refused connection is counted alone: nothing can be charged for it. */
+  /** Sends a request and records its reply. */
   private async send(
     client: ClientIdentity,
     request: CheckedRequest,
     { path, abortMs, mayBreak = false }: SendOptions,
   ): Promise<Reply> {
-    const { service, journal } = this.options;
-    const reply = await sendRequest(service.url, path, {
+    const reply = await sendRequest(this.options.service.url, path, {
       agent: this.agentOf(client.role),
       headers: client.customer.bearer,
       body: request.form.body,
       ...(abortMs === undefined ? {} : { abortMs }),
     });
+    this.record(client, request, reply, mayBreak);
+    return reply;
+  }
+
+  /** Records a reply. A refused connection is counted alone: nothing can be charged for it. */
+  private record(client: ClientIdentity, request: CheckedRequest, reply: Reply, mayBreak = false): void {
+    const { service, journal } = this.options;
     this.checkEnd(client.role, reply);
     const isUnsent = reply.status === "aborted" && reply.code === "ECONNREFUSED";
     if (isUnsent) journal.count(client.role, "no service");
     else journal.add(client, request, reply);
     if (reply.status === "aborted" && !mayBreak && !service.wasDown(reply.sentAtMs, Date.now()))
-      journal.addProblem("incomplete response", `${path.slice(0, 120)} to ${client.role}: ${reply.code}`);
-    return reply;
+      journal.addProblem("incomplete response", `${reply.path.slice(0, 120)} to ${client.role}: ${reply.code}`);
   }
 
   /** Reports a reply that came long after its deadline. */

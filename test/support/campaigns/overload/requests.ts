@@ -4,8 +4,8 @@ import { vocabulary } from "../../../../src/contract/document.ts";
 import { readManifest } from "../../../../src/lake/manifest.ts";
 import type { Chance } from "../../chance.ts";
 import { carquet } from "../../command-line.ts";
+import { nonces, withNonce } from "../mixed/nonce.ts";
 import type { CheckedRequest, PreparedLake } from "../mixed/prepared-lake.ts";
-import { nonces, withNonce } from "../mixed/request-forms.ts";
 
 /** Classes with their shares of the load that is offered. */
 export const offeredClasses = ["search", "facets", "changes", "sql", "export"] as const;

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../../src/base/json.ts";
 import { LakeVersion } from "../../../../src/serving/lake-version.ts";
 import { type Customer, createCustomer } from "../../accounts.ts";
@@ -35,13 +35,24 @@ const deliveredMs = 420_000;
 const requestMs = 60_000;
 const betweenMs = 5_000;
 
-const hashOf = (changes: readonly unknown[]): string =>
-  createHash("sha256").update(JSON.stringify(changes)).digest("hex");
-
 /** The changes that each query has between two versions: their number and hash, by query and versions. */
 type Reference = ReadonlyMap<string, string>;
 const keyOf = (query: string, since: string, version: string): string => `${query} ${since} ${version}`;
-const described = (changes: readonly unknown[]): string => `${changes.length} changes ${hashOf(changes)}`;
+
+/** The number and hash of changes that come in parts. */
+class ChangesSeen {
+  private count = 0;
+  private readonly hash = createHash("sha256");
+
+  add(changes: readonly unknown[]): void {
+    this.count += changes.length;
+    for (const change of changes) this.hash.update(`${JSON.stringify(change)}\n`);
+  }
+
+  describe(): string {
+    return `${this.count} changes ${this.hash.copy().digest("hex")}`;
+  }
+}
 
 /** Reads the reference from the undamaged lake. */
 export async function messageReference({ lake, versions }: PreparedLake): Promise<Reference> {
@@ -50,23 +61,23 @@ export async function messageReference({ lake, versions }: PreparedLake): Promis
     const version = await LakeVersion.open(lake, name, { hasServingFiles: false });
     for (const since of versions.slice(0, index))
       for (const query of queries)
-        reference.set(keyOf(query, since, name), described(await readChanges(version, `since=${since}&${query}`)));
+        reference.set(keyOf(query, since, name), await describeChanges(version, `since=${since}&${query}`));
     version.close();
   }
   return reference;
 }
 
-async function readChanges(version: LakeVersion, query: string): Promise<readonly unknown[]> {
-  const changes: unknown[] = [];
+async function describeChanges(version: LakeVersion, query: string): Promise<string> {
+  const changes = new ChangesSeen();
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
     const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
     const body = await answerPath(version, `/v1/changes?${query}&limit=1000${from}`);
     if (!isObject(body) || !Array.isArray(body.data) || !isObject(body.pagination)) throw new TypeError(query);
-    changes.push(...body.data);
+    changes.add(body.data);
     const { next_cursor } = body.pagination;
     cursor = typeof next_cursor === "string" ? next_cursor : undefined;
   }
-  return changes;
+  return changes.describe();
 }
 
 export class WebhookLoad {
@@ -199,26 +210,29 @@ export class WebhookLoad {
       const messages = this.receiver.received.get(search) ?? [];
       this.messages += messages.length;
       if (late.has(search)) journal.addProblem("messages lost", `${query} after ${messages.length} messages`);
-      else this.compare(query, messages);
+      else await this.compare(query, messages);
       this.receiver.received.delete(search);
     }
   }
 
-  /** Compares the messages of each pair of versions with the changes between these. */
-  private compare(query: string, messages: readonly ReceivedMessage[]): void {
+  /** Compares the messages of each pair of versions with the changes between these. Other clients go on after each message. */
+  private async compare(query: string, messages: readonly ReceivedMessage[]): Promise<void> {
     const { journal, prepared } = this.options;
-    const changes = new Map<string, unknown[]>();
+    const changes = new Map<string, ChangesSeen>();
     let reached = prepared.versions[0];
     for (const { type, data } of messages) {
       const { since, version, is_last, changes: found } = data;
       if (type !== "search.changed" || since !== reached || !Array.isArray(found))
         journal.addProblem("message out of order", `${query}: ${type} since ${since}, expected ${reached}`);
       const key = keyOf(query, String(since), String(version));
-      changes.set(key, [...(changes.get(key) ?? []), ...(Array.isArray(found) ? found : [])]);
+      const seen = changes.get(key) ?? new ChangesSeen();
+      changes.set(key, seen);
+      seen.add(Array.isArray(found) ? found : []);
       if (is_last === true) reached = String(version);
+      await nextTurn();
     }
-    for (const [key, found] of changes)
-      if (described(found) !== this.reference.get(key))
-        journal.addProblem("wrong messages", `${key}: ${described(found)}, expected ${this.reference.get(key)}`);
+    for (const [key, seen] of changes)
+      if (seen.describe() !== this.reference.get(key))
+        journal.addProblem("wrong messages", `${key}: ${seen.describe()}, expected ${this.reference.get(key)}`);
   }
 }
