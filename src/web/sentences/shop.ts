@@ -3,7 +3,6 @@ import { count, dollars, shortDay } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
-  andList,
   attention,
   capital,
   clause,
@@ -19,9 +18,7 @@ import {
   type MaybeNumber,
   mixed,
   neutral,
-  orList,
   pairOf,
-  pluralOf,
   shortened,
   some,
   things,
@@ -31,51 +28,6 @@ import {
 /** Searches with fewer cars than this are sparse: changes that show more are offered, and nothing is drawn. */
 export const sparseCars = 10;
 
-/** The filters of a search, as people write their values. */
-export interface SearchedCars {
-  /** `new`, `used`, `certified`. Used and certified together are used cars. */
-  readonly conditions?: readonly string[] | undefined;
-  readonly colors?: readonly string[] | undefined;
-  readonly fuels?: readonly string[] | undefined;
-  readonly drivetrains?: readonly string[] | undefined;
-  readonly makes?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly bodies?: readonly string[] | undefined;
-  readonly minYear?: MaybeNumber;
-  readonly maxYear?: MaybeNumber;
-  readonly minPrice?: MaybeNumber;
-  readonly maxPrice?: MaybeNumber;
-  readonly minMiles?: MaybeNumber;
-  readonly maxMiles?: MaybeNumber;
-  /** Equipment, as listed: `Apple CarPlay`. */
-  readonly features?: readonly string[] | undefined;
-  /** A town or state: `Tacoma, WA`. */
-  readonly place?: string | undefined;
-  readonly radius?: MaybeNumber;
-  /** Other filters in words: `clean title`, `trim SE`. */
-  readonly others?: readonly string[] | undefined;
-}
-
-/** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`. */
-export function searchWords(search: SearchedCars): string {
-  const { colors = [], fuels = [], drivetrains = [], makes = [], models = [], bodies = [] } = search;
-  const nouns =
-    models.length > 0 ? models : bodies.map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
-  const words = [
-    conditionWords(search.conditions ?? []),
-    orList(colors.map((color) => color.toLowerCase())),
-    orList(fuels.map((fuel) => fuel.toLowerCase())),
-    orList(drivetrains),
-    orList(makes),
-    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
-    ...rangeWords(search),
-    (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
-    placeWords(search),
-  ];
-  const others = [...(models.length > 0 ? bodies : []), ...(search.others ?? [])];
-  return capital([words.filter((word) => word !== "").join(" "), ...others].join(", "));
-}
-
 /** Returns conditions as an adjective: `used` includes certified cars; all and none are no word. */
 export function conditionWords(conditions: readonly string[]): string {
   const has = (one: string): boolean => conditions.includes(one);
@@ -84,35 +36,6 @@ export function conditionWords(conditions: readonly string[]): string {
   if (has("new")) return has("used") ? "" : "new or certified";
   return used;
 }
-
-/** The ranges of a search: the words of both bounds, of the lower one alone, and of the upper one alone; `*` stands for the bounds. */
-const ranges = [
-  { min: "minYear", max: "maxYear", format: String, words: ["of *", "from * on", "to *"] },
-  { min: "minPrice", max: "maxPrice", format: dollars, words: ["at *", "at * or more", "to *"] },
-  {
-    min: "minMiles",
-    max: "maxMiles",
-    format: (miles: number) => count(miles, " miles"),
-    words: ["with *", "with * or more", "with up to *"],
-  },
-] as const;
-
-const rangeWords = (search: SearchedCars): readonly string[] =>
-  ranges.map(({ min, max, format, words: [both, from, to] }) => {
-    const least = known(search[min], format);
-    const most = known(search[max], format);
-    if (least !== undefined && most !== undefined)
-      return both.replace("*", least === most ? least : `${least} to ${most}`);
-    if (least !== undefined) return from.replace("*", least);
-    return most === undefined ? "" : to.replace("*", most);
-  });
-
-const placeWords = ({ place, radius }: SearchedCars): string =>
-  place === undefined || place === ""
-    ? ""
-    : some(radius)
-      ? `within ${count(radius)} ${radius === 1 ? "mile" : "miles"} of ${place}`
-      : `in ${place}`;
 
 /** What a search found. */
 interface FoundCars {

@@ -4,8 +4,8 @@ import { type ErrorCode, Refusal } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
-import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
-import { capital, lower } from "../sentences/words.ts";
+import { conditionWords } from "../sentences/shop.ts";
+import { andList, capital, lower, orList, pluralOf, things } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
 import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
@@ -178,9 +178,9 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
   return `${title}${format(min)} to ${format(max)}${suffix}`;
 }
 
-/** The filters that `searchWords` has words for. */
+/** The filters that the words of a search begin with; others follow as on their chips. */
 const spokenNames: ReadonlySet<string> = new Set(
-  "inventory_type base_exterior_color exterior_color fuel_type drivetrain make model features body_type state year min_year max_year min_price max_price min_mileage max_mileage postal_code radius".split(
+  "inventory_type base_exterior_color exterior_color fuel_type drivetrain make model features body_type state min_price max_price postal_code radius".split(
     " ",
   ),
 );
@@ -190,39 +190,35 @@ const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_with
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
 export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
-  const filters = filterNames(view).filter((name) => !marketNames.has(name));
-  if (filters.length === 0) return undefined;
+  if (filterNames(view).every((name) => marketNames.has(name))) return undefined;
+  const { min_price: min, max_price: max } = view;
+  const features = listOf(view, "features").map(insideSentence);
+  const bodies = listOf(view, "body_type").map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
+  const models = listOf(view, "model");
+  const nouns = models.length > 0 ? models : bodies;
+  const words = [
+    conditionWords(listOf(view, "inventory_type")),
+    orList([...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")]).toLowerCase(),
+    orList(listOf(view, "fuel_type")).toLowerCase(),
+    orList(listOf(view, "drivetrain")),
+    orList(listOf(view, "make")),
+    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
+    min === undefined && max === undefined ? "" : rangeText("price", min, max),
+    features.length === 0 ? "" : `with ${andList(features)}`,
+    placeWords(view, names),
+  ];
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
     .map(({ text }) => lower(text).replace(/hide branded titles/i, "no branded title"));
-  return searchWords({ ...spokenOf(view, names), others });
+  const all = [words.filter((word) => word !== "").join(" "), ...(models.length > 0 ? bodies : []), ...others];
+  return capital(all.join(", "));
 }
 
 /** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
 const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
 
-function spokenOf(view: ViewParameters, { place }: ViewNames): SearchedCars {
-  const numberOf = (name: string): number | undefined => {
-    const value = Number(view[name] ?? Number.NaN);
-    return Number.isFinite(value) ? value : undefined;
-  };
-  const years = listOf(view, "year").map(Number).sort();
-  return {
-    conditions: listOf(view, "inventory_type"),
-    colors: [...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")],
-    fuels: listOf(view, "fuel_type"),
-    drivetrains: listOf(view, "drivetrain"),
-    makes: listOf(view, "make"),
-    models: listOf(view, "model"),
-    bodies: listOf(view, "body_type"),
-    features: listOf(view, "features").map(insideSentence),
-    minYear: numberOf("min_year") ?? years[0],
-    maxYear: numberOf("max_year") ?? years.at(-1),
-    minPrice: numberOf("min_price"),
-    maxPrice: numberOf("max_price"),
-    minMiles: numberOf("min_mileage"),
-    maxMiles: numberOf("max_mileage"),
-    place: view.postal_code === undefined ? view.state : (place ?? `ZIP code ${view.postal_code}`),
-    radius: view.postal_code === undefined ? undefined : numberOf("radius"),
-  };
+function placeWords({ postal_code: zip, state, radius }: ViewParameters, { place }: ViewNames): string {
+  const where = zip === undefined ? state : (place ?? `ZIP code ${zip}`);
+  const within = zip === undefined ? undefined : things(Number(radius), "mile");
+  return where === undefined ? "" : within === undefined ? `in ${where}` : `within ${within} of ${where}`;
 }

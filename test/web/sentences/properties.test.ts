@@ -32,7 +32,8 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontFacts, frontVerdict, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontFacts, frontVerdict, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
 
@@ -195,8 +196,15 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
       accountVerdict({ ...funds, ...limit, ...all, today, state, isNew, searchMicros: 2000 }),
   ),
   drawn(found, shopVerdict),
-  drawn(numbers("minYear", "maxYear", "minPrice", "maxPrice", "minMiles", "maxMiles", "radius"), (search) =>
-    searchWords({ ...search, place: "Tacoma, WA" }),
+  drawn(maybeCounts("min_price", "max_price", "min_year", "max_mileage", "radius"), (bounds) =>
+    spokenSearch(
+      Object.fromEntries(
+        Object.entries({ ...bounds, postal_code: 98_402 }).flatMap(([name, value]) =>
+          value === null ? [] : [[name, String(value)]],
+        ),
+      ),
+      { place: "Tacoma, WA" },
+    ),
   ),
   drawn(
     fc.tuple(

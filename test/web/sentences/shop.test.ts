@@ -12,41 +12,44 @@ import {
   isOldDay,
   medianLabel,
   moreCars,
-  searchWords,
   shopDoor,
   shopVerdict,
   unknownPlace,
 } from "../../../src/web/sentences/shop.ts";
+import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { assertSaid, marked } from "../../support/web/sentences.ts";
 
 const asOf = "2026-11-19";
 
 test("a search is said in words", () => {
-  const near = { place: "Tacoma, WA", radius: 100 };
-  assertSaid(searchWords, [
+  const near = { postal_code: "98402", radius: "100" };
+  assertSaid(
+    (view: Readonly<Record<string, string>>) => spokenSearch(view, { place: "Tacoma, WA" }),
     [
-      { conditions: ["used", "certified"], drivetrains: ["AWD"], bodies: ["SUV"], maxPrice: 25_000, ...near },
-      "Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA",
+      [
+        { inventory_type: "used,certified", drivetrain: "AWD", body_type: "SUV", max_price: "25000", ...near },
+        "Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA",
+      ],
+      [{}, "-"],
+      [{ inventory_status: "sold" }, "-"],
+      [{ inventory_type: "new,used,certified" }, "Cars"],
+      [{ inventory_type: "certified", model: "Prius" }, "Certified Prius cars"],
+      [{ inventory_type: "used", make: "Porsche", model: "911", state: "WA" }, "Used Porsche 911s in WA"],
+      [{ body_type: "Sedan,Coupe", min_year: "2021", max_year: "2024" }, "Sedans or coupes, 2021 to 2024"],
+      [
+        { min_year: "2021", min_price: "10000", max_mileage: "60000" },
+        "Cars from $10,000, from 2021, to 60,000 mi",
+      ],
+      [
+        { base_exterior_color: "Red", features: "apple_carplay,sunroof", keywords: "clean_title,branded" },
+        "Red cars with Apple CarPlay and sunroof, clean title, no branded title",
+      ],
+      [
+        { model: "RAV4,CR-V", body_type: "SUV", postal_code: "98402", radius: "1" },
+        "RAV4s or CR-Vs within 1 mile of Tacoma, WA, SUV",
+      ],
     ],
-    [{}, "Cars"],
-    [{ conditions: ["new", "used", "certified"] }, "Cars"],
-    [{ conditions: ["certified"], models: ["Prius"] }, "Certified Prius cars"],
-    [{ conditions: ["used"], makes: ["Porsche"], models: ["911"], place: "WA" }, "Used Porsche 911s in WA"],
-    [{ bodies: ["Sedan", "Coupe"], minYear: 2021, maxYear: 2024 }, "Sedans or coupes of 2021 to 2024"],
-    [
-      { minYear: 2021, minPrice: 10_000, maxMiles: 60_000 },
-      "Cars from 2021 on at $10,000 or more with up to 60,000 miles",
-    ],
-    [{ minYear: 2021, maxYear: 2021, minPrice: 9000, maxPrice: 9000 }, "Cars of 2021 at $9,000"],
-    [
-      { colors: ["Red"], features: ["Apple CarPlay", "Sunroof"], others: ["clean title"] },
-      "Red cars with Apple CarPlay and Sunroof, clean title",
-    ],
-    [
-      { models: ["RAV4", "CR-V"], bodies: ["SUV"], place: "Tacoma, WA", radius: 1 },
-      "RAV4s or CR-Vs within 1 mile of Tacoma, WA, SUV",
-    ],
-  ]);
+  );
 });
 
 test("a search begins with how many cars match, and which of them are great prices", () => {
