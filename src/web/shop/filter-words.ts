@@ -1,7 +1,6 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
-import { type ErrorCode, Refusal } from "../../contract/errors.ts";
-import { quoted } from "../../contract/query-string.ts";
+import { Refusal } from "../../contract/errors.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords } from "../sentences/shop.ts";
@@ -22,19 +21,11 @@ export interface LostFilter {
   readonly refusal: Refusal;
 }
 
-/** Refusals of filters, after which the rest is shown, with the parameters that their codes name. */
-const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
-  invalid_parameter_value: "",
-  repeated_parameter: "",
-  incompatible_parameters: "",
-  unknown_postal_code: "postal_code",
-};
-
 /** Returns which parameters of an address a refusal is about; undefined for other exceptions. */
 export function lostFilter(thrown: unknown, given: ViewParameters): LostFilter | undefined {
   if (!(thrown instanceof Refusal)) return undefined;
-  const named = ofFilters[thrown.code];
-  const words = new Set(named === undefined ? [] : `${named} ${thrown.parameters}`.split(/\W+/));
+  const named = thrown.code === "unknown_postal_code" ? "postal_code" : thrown.parameters;
+  const words = new Set(named.split(/\W+/));
   const names = Object.keys(given).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
   return names.length === 0 ? undefined : { names, refusal: thrown };
 }
@@ -47,22 +38,18 @@ export interface ViewNames {
   readonly place?: string | undefined;
 }
 
-/** Words of closed vocabularies. */
+/** Words of closed vocabularies that are not the values themselves. */
 const valueNames: ReadonlyMap<string, string> = new Map([
-  ["new", "New"],
-  ["used", "Used"],
-  ["certified", "Certified"],
   ...Object.entries(ratingWords),
-  ["one_owner", "One owner"],
-  ["clean_title", "Clean title"],
   ["branded", "Hide branded titles"],
   ["fleet", "Never a fleet car"],
-  ["franchise", "Franchise"],
-  ["independent", "Independent"],
   ["stock", "In stock"],
   ["transit", "In transit"],
   ["build", "To be built"],
 ]);
+
+/** The categories whose values are written in lower case, with underscores. */
+const plainCategories = "features options_packages keywords inventory_type dealer_type".split(" ");
 
 /** Words of features that are not written in lower case. */
 const featureWords: ReadonlyMap<string, string> = new Map(
@@ -78,8 +65,7 @@ const featureName = (feature: string): string =>
 /** Returns a value of a category in words. */
 export function valueName(name: string, value: string, facets?: ViewFacets): string {
   const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
-  const isToken = name === "features" || name === "options_packages";
-  return label ?? valueNames.get(value) ?? (isToken ? featureName(value) : value);
+  return label ?? valueNames.get(value) ?? (plainCategories.includes(name) ? featureName(value) : value);
 }
 
 /** Returns the filters of a view in words, each with the parameters that its chip removes. */
@@ -96,16 +82,6 @@ export function chosenFilters(view: ViewParameters, names: ViewNames = {}): read
     chosen.push({ names: group, text: textOf(name, view, names) });
   }
   return chosen;
-}
-
-/** Returns why a filter is refused: of bounds in plain words, else as the API says it. */
-export function whyLost(view: ViewParameters, { names: [name = ""], refusal }: LostFilter): string {
-  const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
-  if (range === undefined) return refusal.message;
-  if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
-    return "The first number is greater than the second: swap them.";
-  const wrong = [`min_${range}`, `max_${range}`].find((bound) => !(Number(view[bound] ?? 0) >= 0)) ?? name;
-  return `Invalid value ${quoted(view[wrong])} for ${wrong}: expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
 }
 
 /** The parameters that one chip says and removes. */
@@ -126,21 +102,13 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
     const where = place ?? `ZIP code ${view.postal_code ?? ""}`;
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
-  const fixed: Readonly<Record<string, string>> = {
-    inventory_status: view.sold_within_days === undefined ? capital(value) : `Sold in ${view.sold_within_days} days`,
-    sold_within_days: `Sold in ${value} days`,
-    listed_after: `Listed after ${dayText(value)}`,
-    price_changed_after: `Price changed after ${dayText(value)}`,
-    vin_pattern: `VIN ${value}`,
-    latitude: `${view.radius ?? "any"} mi of a point`,
-  };
-  const said = ownValue(fixed, name);
-  if (said !== undefined) return said;
-  const [, excluded, category = name] = /^(exclude_)?(.*)$/.exec(name) ?? [];
-  const values = listOf(view, name).map((one) => valueName(category, one, facets));
+  if (name === "inventory_status" || name === "sold_within_days")
+    return view.sold_within_days === undefined ? capital(value) : `Sold in ${view.sold_within_days} days`;
+  const [, excluded, category = name] = /^(exclude_)?(.*?)(?:_pattern)?$/.exec(name) ?? [];
+  const values = listOf(view, name).map((one) => dayText(valueName(category, one, facets)));
   if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
   const words = name === "value_rating" ? capital(values.map(lower).join(" or ")) : values.join(", ");
-  const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
+  const titled = isNumbered(category) ? capital(`${filterTitle(category)} ${words}`) : words;
   return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }
 
