@@ -46,20 +46,19 @@ export async function loadCar(requests: PageRequests, shown: CarOfView) {
   const { listing } = shown;
   const { id, vin, dealer, sold_date: sold } = listing;
   const ofVin = { vin_pattern: vin, fields: [...cardFields, "keywords"].join(), limit: "20" };
-  const [evidence, ofCar, valued, typicalDays, stock, place] = await Promise.all([
+  const [evidence, ofCar, valued, stock, place] = await Promise.all([
     requests.loadPart("evidence", () => requests.call("getEvidence", { limit: "200" }, { vin })),
     requests.loadPart("facts of this car", () =>
       requests.call("searchListings", { ...ofVin, ...(sold === null ? {} : { inventory_status: "sold" }) }),
     ),
     requests.loadPart("similar cars", () => loadSimilar(requests, id)),
-    requests.loadPart("the typical time on the lot", () => typicalDaysOf(requests, listing)),
     requests.loadPart("the dealer's stock", () => loadStock(requests, dealer.dealer_id)),
     zipPlace(requests, shown.view),
   ]);
   const own = ofCar?.data.find((one) => one.id === id);
   const isBranded = own?.keywords?.includes("branded") === true;
   const others = await requests.loadPart("other cars", () => loadOthers(requests, shown, isBranded));
-  return { ...shown, evidence: evidence?.data, own, valued, typicalDays, stock, others, place };
+  return { ...shown, evidence: evidence?.data, own, valued, stock, others, place };
 }
 
 /** The most similar cars of an answer: with fewer, the answer has all of them. */
@@ -69,23 +68,6 @@ export const similarMax = 60;
 export async function loadSimilar(requests: PageRequests, listing_id: string, radius?: number): Promise<Valued> {
   const query = { limit: String(similarMax), ...(radius === undefined ? {} : { radius: String(radius) }) };
   return (await requests.call("getListingComparables", query, { listing_id })).data;
-}
-
-/** The fewest cars whose median is said, as in the API. */
-const sampleMin = 10;
-
-/** Returns the typical time on the lot of cars of the model and condition, at most one year older or newer; null for fewer than ten. */
-async function typicalDaysOf(requests: PageRequests, listing: ListingDetail): Promise<number | null> {
-  const { make, model, year } = listing.vehicle.build;
-  if (make === null || model === null) return null;
-  const { data } = await requests.call("getFacets", {
-    facets: "days_on_market",
-    ...ofModel(make, model),
-    ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
-    ...ofCondition(listing),
-  });
-  const days = data.stats.days_on_market;
-  return days === undefined || days.count < sampleMin ? null : days.median;
 }
 
 export const ofModel = (make: string, model: string) => ({

@@ -83,11 +83,10 @@ export const pageParameters = {
   "/listings/:listing_id": {
     ...search,
     within: ["100", "500"],
-    rows: ["all"],
     numbers: numbersOf({
       price: "day price change miles",
-      nearest: "year distance miles price comparable",
-      similar: "car status miles distance_miles price adjustment adjusted_price weight vin",
+      nearest: "car distance_miles miles price adjusted_price status",
+      similar: "car distance_miles miles price adjusted_price status adjustment weight vin",
     }),
   },
   "/dealers": { q: text, choose: flag },

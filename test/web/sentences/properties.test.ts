@@ -10,7 +10,6 @@ import {
   paceNote,
   priceTimeTitle,
   similarTitle,
-  whyNoRating,
 } from "../../../src/web/sentences/car.ts";
 import { agingNote, agingTitle, lotVerdict, priceAgeTitle, suggestionOf } from "../../../src/web/sentences/lot.ts";
 import {
@@ -139,10 +138,9 @@ const month = fc.tuple(
 const sentences: readonly fc.Arbitrary<Said>[] = [
   drawn(car, cardSentence),
   drawn(car, suggestionOf),
-  drawn(fc.tuple(car, numbers("days", "typicalDays", "cutBy"), maybeWhole, day), ([one, days, cuts, asOf]) =>
+  drawn(fc.tuple(car, numbers("days", "cutBy"), maybeWhole, day), ([one, days, cuts, asOf]) =>
     carVerdict({ ...one, ...days, cuts, asOf }),
   ),
-  drawn(fc.constantFrom("branded", "too_low", "beyond", "no_data", "unknown_facts"), (reason) => whyNoRating(reason)),
   drawn(counts("less", "more", "same"), similarTitle),
   drawn(fc.tuple(numbers("days", "change", "supplyDays"), maybeWhole), ([all, cuts]) =>
     [priceTimeTitle({ ...all, cuts }), paceNote({ ...all, cuts }) ?? ""].join(" ").trim(),
