@@ -251,7 +251,7 @@ test("kept cars stand beside each other, the lowest numbers marked, and one is a
     "/v1/listings?sort=price&limit=2&min_price=1&max_mileage=200000",
   );
   const [cheap, other] = data;
-  const added = await get(`/shop?ids=${cheap?.id}&add=${other?.vin}&view=table`);
+  const added = await get(`/shop?ids=${cheap?.id}&view=table&ids=${other?.vin}`);
   const html = await added.text();
   assert.match(html, new RegExp(`rel="canonical" href="/shop\\?ids=${cheap?.id},${other?.id}`));
   const page = plain(html);
@@ -264,7 +264,7 @@ test("kept cars stand beside each other, the lowest numbers marked, and one is a
   assert.equal((await get(`/shop?ids=${unknown}&view=table`)).status, 404);
   const many = Array.from({ length: 13 }, (_, index) => `${index}`.padStart(32, "0")).join();
   assert.match(await text(`/shop?ids=${many}`), /names 13 cars: expected at most 12\./);
-  assert.match(await text(`/shop?ids=${cheap?.id}&add=zzz`), /“zzz” is neither the VIN of a car nor the id of one\./);
+  assert.match(await text(`/shop?ids=${cheap?.id}&ids=zzz`), /One kept car\..*Missing: car zzz\./);
 });
 
 test("the front door has the numbers of the market, its best prices, and those near the last ZIP code", async () => {

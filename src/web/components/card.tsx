@@ -1,5 +1,5 @@
-/** The card of a car: one markup, tall in a grid, flat on phones. Cards stand in `Cars`. */
-import type { ComponentChildren, JSX } from "preact";
+/** The card of a car: one markup, tall in a grid, flat on phones. */
+import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Stage } from "../drawings/car-drawing.tsx";
 import { cardSentence, historyParts } from "../sentences/car.ts";
@@ -84,21 +84,6 @@ const Ruler = ({ car }: Pick<CardProps, "car">): JSX.Element | null => {
     </svg>
   );
 };
-
-interface CarsProps {
-  /** `cars` on the page that a skip link leads to. */
-  readonly id?: string | undefined;
-  /** Whether few cards fill the width. */
-  readonly isFit?: boolean | undefined;
-  readonly children: ComponentChildren;
-}
-
-/** The grid of cards. */
-export const Cars = ({ id, isFit = false, children }: CarsProps): JSX.Element => (
-  <ul class={isFit ? "cars fit" : "cars"} id={id} tabIndex={id === undefined ? undefined : -1}>
-    {children}
-  </ul>
-);
 
 /** Returns the year, make and model of a car, or its VIN if none is known. */
 export const carName = ({ year, make, model, vin }: CardListing): string =>

@@ -78,7 +78,7 @@ const accounts = "account tier charged change balance";
 
 /** The rules of each page by its route. Those of filters are last in messages. */
 export const pageParameters = {
-  "/shop": { ...search, ids: "filter", add: text },
+  "/shop": { ...search, ids: "filter" },
   "/find": { q: text },
   "/listings/:listing_id": {
     ...search,

@@ -46,7 +46,7 @@ export const shopPage =
   async (visit) => {
     const { context, query, requests, visitor } = visit;
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    if (query.has("ids") || query.has("add")) return keptPage(visit, photos, asOf);
+    if (query.has("ids")) return keptPage(visit, photos, asOf);
     const view = readView(query);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
