@@ -1,5 +1,5 @@
 /** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
-import { count, dollars, shortDay } from "../shell/format.ts";
+import { count } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
@@ -195,21 +195,16 @@ export interface MarketToday {
   readonly dealers: MaybeNumber;
   /** How many have a rating. */
   readonly rated?: MaybeNumber;
-  readonly used?: MaybeNumber;
-  readonly new?: MaybeNumber;
   readonly usedMedian?: MaybeNumber;
   readonly great?: MaybeNumber;
   readonly cheaper?: MaybeNumber;
   /** Of used cars. */
   readonly medianDays?: MaybeNumber;
-  /** Whether the newest day is old: then nothing is of today. */
-  readonly isOld?: boolean | undefined;
-  readonly day: string;
   readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
 }
 
-/** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
-export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
+/** Returns the line below the title of the front door. All cars are "each judged" only if each has a rating. */
+export function frontLine({ cars, dealers, rated }: MarketToday): Sentence {
   const judged = !some(rated)
     ? ""
     : rated >= cars
@@ -218,44 +213,22 @@ export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
   const stock = clause`${things(cars, "car")} of ${things(dealers, "dealer")}${judged}.` ?? [
     `${things(cars, "car")}${judged}.`,
   ];
-  return judgement(["Know what a car is worth."], joined([stock, ["Ask in your own words."]]));
+  return joined([stock, "Ask in your own words."]);
 }
 
 /** Returns the numbers of the front door. */
-export const frontFacts = ({ great, cheaper, isOld = false, day, hrefs, ...today }: MarketToday): readonly Fact[] => [
+export const frontFacts = ({ great, cheaper, hrefs, ...today }: MarketToday): readonly Fact[] => [
   ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
-  ...fact(
-    linked(digits(great), hrefs?.great),
-    `great ${great === 1 ? "price" : "prices"} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
-  ),
-  ...fact(
-    linked(digits(cheaper), hrefs?.cheaper),
-    `${cheaper === 1 ? "car" : "cars"} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
-  ),
+  ...fact(linked(digits(great), hrefs?.great), agreeing(great ?? 0, "great price", "great prices")),
+  ...fact(linked(digits(cheaper), hrefs?.cheaper), `${agreeing(cheaper ?? 0, "car", "cars")} cheaper than the day before`),
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
 
-/** For how long prices are of today, in hours from the beginning of their day in UTC: until the next day has ended everywhere in the United States. */
-const todaysHours = 58;
-
-/** Returns whether the prices of a day are not of today any more. Until the next day's are published, it is those of yesterday that are shown as today's. */
-export const isOldDay = (day: string, nowMs: number): boolean => nowMs - Date.parse(day) > todaysHours * 3_600_000;
-
-/** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
-export const bestPricesTitle = ({ day, isOld = false }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
-  `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;
-
-/** Returns the link to all of them: `All 11 great prices within 150 miles`; undefined for none. */
+/** Returns the link to all great prices: `All 11 great prices within 150 miles`; undefined for none. */
 export const allGreatPrices = (great: MaybeNumber, radius?: number): string | undefined =>
   !some(great)
     ? undefined
     : `${great === 1 ? "The one great price" : `All ${count(great)} great prices`}${radius === undefined ? "" : ` within ${count(radius)} miles`}`;
-
-/** Returns the line at the door to the shop: `4,771 used and 5,190 new cars, the best prices first`. */
-export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | "used" | "new">): string {
-  const stock = some(used) && some(fresh) ? `${count(used)} used and ${things(fresh, "new car")}` : things(cars, "car");
-  return `${stock}, the best prices first`;
-}
 
 /** A kept car, as its verdict needs it: its rating is unknown for a price that is not judged. */
 interface KeptPrice {

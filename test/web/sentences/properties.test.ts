@@ -31,7 +31,7 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontFacts, frontVerdict, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontFacts, frontLine, shopVerdict } from "../../../src/web/sentences/shop.ts";
 import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
@@ -206,14 +206,13 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
   ),
   drawn(
     fc.tuple(
-      maybeCounts("dealers", "rated", "used", "great", "cheaper"),
+      maybeCounts("dealers", "rated", "great", "cheaper"),
       numbers("usedMedian", "medianDays"),
       whole,
-      day,
     ),
-    ([counted, medians, cars, asOf]) => ({
-      ...frontVerdict({ ...counted, ...medians, cars, day: asOf }),
-      facts: frontFacts({ ...counted, ...medians, cars, day: asOf }),
+    ([counted, medians, cars]) => ({
+      sentence: frontLine({ ...counted, ...medians, cars }),
+      facts: frontFacts({ ...counted, ...medians, cars }),
     }),
   ),
 ];

@@ -1,25 +1,19 @@
 /** What pages say of searches, on the front door and about states: a table of cases for each sentence. */
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../../../src/web/sentences/sentence.ts";
 import {
   allGreatPrices,
-  bestPricesTitle,
   cheapestSentence,
   fartherTitle,
   frontFacts,
-  frontVerdict,
-  isOldDay,
+  frontLine,
   medianLabel,
   moreCars,
-  shopDoor,
   shopVerdict,
   unknownPlace,
 } from "../../../src/web/sentences/shop.ts";
 import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { assertSaid, marked } from "../../support/web/sentences.ts";
-
-const asOf = "2026-11-19";
 
 test("a search is said in words", () => {
   const near = { postal_code: "98402", radius: "100" };
@@ -220,60 +214,33 @@ test("a median says what it mixes and whether a bound cuts it", () => {
   ]);
 });
 
-test("prices are of today until the day after theirs has ended in Hawaii", () => {
-  for (const [now, isOld] of [
-    ["2026-11-19T00:00:00Z", false],
-    ["2026-11-21T10:00:00Z", false],
-    ["2026-11-21T10:00:01Z", true],
-    ["2026-12-19T00:00:00Z", true],
-  ] as const)
-    assert.equal(isOldDay("2026-11-19", Date.parse(now)), isOld, now);
-});
-
-test("the front door says what is for sale today, and nothing of today if the data is old", () => {
-  const market = { cars: 9961, dealers: 522, day: asOf };
-  assertSaid(frontVerdict, [
+test("the front door says what is for sale", () => {
+  const market = { cars: 9961, dealers: 522 };
+  assertSaid(frontLine, [
     [
       { ...market, rated: 9449 },
-      "Know what a car is worth.",
       "9,961 cars of 522 dealers, 9,449 of them judged against similar ones. Ask in your own words.",
     ],
     [
       { ...market, rated: 9961 },
-      "Know what a car is worth.",
       "9,961 cars of 522 dealers, each judged against similar ones. Ask in your own words.",
     ],
-    [{ ...market, cars: 1, dealers: 1 }, "Know what a car is worth.", "1 car of 1 dealer. Ask in your own words."],
-    [{ ...market, dealers: null, rated: 0 }, "Know what a car is worth.", "9,961 cars. Ask in your own words."],
+    [{ ...market, cars: 1, dealers: 1 }, "1 car of 1 dealer. Ask in your own words."],
+    [{ ...market, dealers: null, rated: 0 }, "9,961 cars. Ask in your own words."],
   ]);
   const shown = (facts: readonly Fact[]): string =>
     facts.map(({ value, label }) => `${marked(value)} ${marked(label)}`).join("; ");
   assertSaid(
-    (isOld: boolean) =>
-      shown(frontFacts({ ...market, usedMedian: 25_999, great: 784, cheaper: 1, medianDays: 34, isOld })),
+    (great: number | null) => shown(frontFacts({ ...market, usedMedian: 25_999, great, cheaper: 1, medianDays: 34 })),
     [
       [
-        false,
-        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time of used cars on the lot",
+        784,
+        "$25,999 half of the used cars cost less; 784 great prices; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
       [
-        true,
-        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
+        null,
+        "$25,999 half of the used cars cost less; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
-    ],
-  );
-  assertSaid(
-    (great: number | null) => shown(frontFacts({ ...market, great })),
-    [
-      [1, "1 great price today"],
-      [null, ""],
-    ],
-  );
-  assertSaid(
-    (isOld: boolean) => bestPricesTitle({ day: asOf, isOld }, "Tacoma, WA"),
-    [
-      [false, "Today's best prices near Tacoma, WA"],
-      [true, "The best prices of Nov 19 near Tacoma, WA"],
     ],
   );
   assertSaid(
@@ -285,8 +252,4 @@ test("the front door says what is for sale today, and nothing of today if the da
       [null, "-"],
     ],
   );
-  assertSaid(shopDoor, [
-    [{ cars: 9961, used: 4771, new: 5190 }, "4,771 used and 5,190 new cars, the best prices first"],
-    [{ cars: 4771, used: 4771, new: 0 }, "4,771 cars, the best prices first"],
-  ]);
 });
