@@ -8,10 +8,9 @@ import { countIn } from "../shop/facets.ts";
 import { cardFieldsOf } from "../shop/photos.ts";
 import { zipPlace } from "../shop/search.ts";
 import {
-  apiFilters,
   filterNames,
   listText,
-  orderOf,
+  orderedFilters,
   pageSizeOf,
   type ViewParameters,
   withParameters,
@@ -121,12 +120,11 @@ async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: b
 async function loadOfSearch(requests: PageRequests, { listing, view, asOf, photos }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
   const page = {
-    sort: orderOf(view),
     fields: cardFieldsOf(photos).join(),
     offset: view.offset,
     limit: String(pageSizeOf(view)),
   };
-  const { data, pagination } = await requests.call("searchListings", withParameters(apiFilters(view, asOf), page));
+  const { data, pagination } = await requests.call("searchListings", withParameters(orderedFilters(view, asOf), page));
   const at = data.findIndex(({ id }) => id === listing.id);
   const cars = [...data.slice(at + 1), ...data.slice(0, Math.max(0, at))].slice(0, othersMax);
   if (at === -1) return { from: "search", cars };

@@ -151,17 +151,12 @@ export interface SearchChange {
   readonly href: string;
 }
 
-/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them, whose title is strong; undefined for others. */
-export function moreCars(cars: number, changes: readonly SearchChange[]) {
-  const more = changes
+/** Returns the changes of a search that show more cars, at most three, the most first. */
+export const bestChanges = (cars: number, changes: readonly SearchChange[]): readonly SearchChange[] =>
+  changes
     .filter((change) => change.cars > cars)
     .sort((one, other) => other.cars - one.cars)
     .slice(0, 3);
-  if (cars >= sparseCars || more.length === 0) return undefined;
-  if (cars === 0) return { title: "What would show cars", context: "", changes: more };
-  const title = `Only ${count(cars)} ${agreeing(cars, "matches", "match")}.`;
-  return { title, context: "One change shows more:", changes: more };
-}
 
 /** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */
 export const fartherTitle = (more: number, radius: number): string =>
@@ -178,17 +173,15 @@ export const cheapestSentence = (
   clause`The cheapest ${what} ${isSold ? "that was sold cost" : "for sale costs"} ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
   [];
 
-/** Returns the verdict of a search whose place is unknown. */
-export const unknownPlace = (field: string, value: string): Judgement =>
-  judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
-    "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
-  ]);
-
-/** Returns the verdict of a search of which a filter is refused. */
-export const refusedFilter = (text: string): Judgement =>
-  judgement(clause`${attention(`“${shortened(text)}”`)} cannot be searched.` ?? [], [
-    "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
-  ]);
+/** Returns the verdict of a search of which a filter is refused: its ZIP code, or another one. */
+export function refusedFilter(text: string, isZip: boolean): Judgement {
+  const refused = isZip
+    ? clause`There is no ZIP code ${attention(shortened(text))}.`
+    : clause`${attention(`“${shortened(text)}”`)} cannot be searched.`;
+  const left = isZip ? "distance" : "this filter";
+  const kept = `Everything else of your search was understood and is kept. Until it is right, ${left} is left out.`;
+  return judgement(refused ?? [], [kept]);
+}
 
 export interface MarketToday {
   readonly cars: number;

@@ -6,15 +6,16 @@ import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import type { CardListing } from "../components/card.tsx";
 import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop.ts";
+import { lower } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
+import { countViewFacets, facetDefinitions, noFacets, type ViewFacets } from "./facets.ts";
 import { chosenFilters, type LostFilter, lostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
 import { cardFieldsOf } from "./photos.ts";
 import {
   apiFilters,
   listOf,
-  orderOf,
+  orderedFilters,
   pageSizeOf,
   type ViewParameters,
   viewPath,
@@ -79,10 +80,8 @@ const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): string =>
 
 function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters): TextParameters {
   const { offset } = view;
-  const sort = orderOf(view);
   return {
-    ...apiFilters(view, asOf),
-    ...(sort === undefined ? {} : { sort }),
+    ...orderedFilters(view, asOf),
     fields: fieldsOf(view, photos),
     limit: view.limit ?? String(pageSizeOf(view)),
     ...(offset === undefined ? {} : { offset }),
@@ -171,10 +170,8 @@ const changeTo = (view: ViewParameters, words: string, { pagination }: AnswerOf<
 });
 
 async function search({ requests, asOf }: SearchContext, view: ViewParameters, query: TextParameters) {
-  const sort = orderOf(view);
-  const call = () =>
-    requests.call("searchListings", { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }), ...query });
-  return requests.loadPart("other searches", call);
+  const parameters = { ...orderedFilters(view, asOf), ...query };
+  return requests.loadPart("other searches", () => requests.call("searchListings", parameters));
 }
 
 /** Returns the changes of a view that can show more cars: a greater price, then each filter less. Its radius is widened apart. */
@@ -187,29 +184,19 @@ function changesOf(view: ViewParameters, names: ViewNames): readonly (readonly [
     ...(isRaised ? [[`To ${dollars(greater)}`, withParameters(view, { max_price: String(greater) })] as const] : []),
     ...dropped.map(
       ({ names: [name = "", ...others], text }) =>
-        [ownValue(anyWords, name) ?? `Without ${text}`, withoutFilters(view, [name, ...others])] as const,
+        [withoutWords(name, text), withoutFilters(view, [name, ...others])] as const,
     ),
   ];
 }
 
-/** Filters whose absence has words. */
-const anyWords: Readonly<Record<string, string>> = {
-  drivetrain: "Any drivetrain",
-  body_type: "Any body",
-  make: "Any make and model",
-  model: "Any model",
-  trim: "Any trim",
-  inventory_type: "New and used",
-  base_exterior_color: "Any color",
-  fuel_type: "Any fuel",
-  postal_code: "At any distance",
-  min_price: "At any price",
-  max_price: "At any price",
-  min_year: "Of any year",
-  max_year: "Of any year",
-  max_mileage: "With any mileage",
-  value_rating: "At any price",
-};
+/** Filters whose absence is not said by their titles. */
+const anyWords: Readonly<Record<string, string>> = { postal_code: "At any distance", value_rating: "At any price" };
+
+/** Returns the words for a search without a filter. */
+function withoutWords(name: string, text: string): string {
+  const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
+  return ownValue(anyWords, name) ?? (facet === undefined ? `Without ${text}` : `Any ${lower(facet.title)}`);
+}
 
 const radiusMax = 3000;
 

@@ -6,7 +6,8 @@ import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { medianOf } from "../lot/lot-dealers.ts";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
-import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { bestChanges, fartherTitle, refusedFilter, shopVerdict } from "../sentences/shop.ts";
+import { agreeing } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
@@ -114,12 +115,12 @@ interface ShownShop {
 /** Returns what the page judges of a search. */
 function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
-  if (isPlaceLost(lost)) return unknownPlace("ZIP code", given.postal_code ?? "");
+  if (isPlaceLost(lost)) return refusedFilter(given.postal_code ?? "", true);
   const [first] = lost;
   if (first !== undefined) {
     const [name = ""] = first.names;
     const chosen = chosenFilters(given, found).find(({ names }) => names.includes(name));
-    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
+    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`, false);
   }
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
@@ -221,7 +222,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
   if (answer === undefined || answer.pagination.total === 0) return null;
   const { data, pagination } = answer;
   const paged = { ...view, offset: view.offset ?? "0" };
-  const change = more === undefined ? undefined : moreCars(pagination.total, more.changes);
+  const changes = bestChanges(pagination.total, more?.changes ?? []);
   return (
     <>
       {view.view === "table" ? (
@@ -235,15 +236,15 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
         <CardList id="cars" view={paged} cars={data} photos={photos} isJudged={isJudged(view)} />
       )}
       <Paging view={view} pagination={pagination} />
-      {change === undefined ? null : (
+      {changes.length === 0 ? null : (
         <Note
-          end={change.changes.map(({ words, cars, href }) => (
+          end={changes.map(({ words, cars, href }) => (
             <a class="btn small" key={words} href={href}>
               {`${words}: ${count(cars)}`}
             </a>
           ))}
         >
-          <b>{change.title}</b> {change.context}
+          <b>{`Only ${count(pagination.total)} ${agreeing(pagination.total, "matches", "match")}.`}</b> One change shows more:
         </Note>
       )}
       {more?.farther === undefined ? null : (

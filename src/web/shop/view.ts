@@ -116,6 +116,12 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
   };
 }
 
+/** Returns the filters of a view and its order, as the API takes them. */
+export function orderedFilters(view: ViewParameters, asOf: string): TextParameters {
+  const sort = orderOf(view);
+  return { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }) };
+}
+
 /** The longest list that the API accepts, and how far ahead model years are sold. */
 const yearsMax = 100;
 const yearsAhead = 2;

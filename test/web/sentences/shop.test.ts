@@ -3,14 +3,14 @@ import { test } from "node:test";
 import type { Fact } from "../../../src/web/sentences/sentence.ts";
 import {
   allGreatPrices,
+  bestChanges,
   cheapestSentence,
   fartherTitle,
   frontFacts,
   frontLine,
   medianLabel,
-  moreCars,
+  refusedFilter,
   shopVerdict,
-  unknownPlace,
 } from "../../../src/web/sentences/shop.ts";
 import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { assertSaid, marked } from "../../support/web/sentences.ts";
@@ -159,21 +159,17 @@ test("a search with few cars offers the changes that show more", () => {
     change("Within 150 miles", 16),
     change("Any make", 9),
   ];
-  const shown = (cars: number): string => {
-    const more = moreCars(cars, all);
-    return more === undefined
-      ? "-"
-      : [more.title, more.context, ...more.changes.map((one) => `${one.words}: ${one.cars}`)]
-          .filter((one) => one !== "")
-          .join(" ");
-  };
-  assertSaid(shown, [
-    [7, "Only 7 match. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [1, "Only 1 matches. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [0, "What would show cars Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [10, "-"],
-  ]);
-  assertSaid((cars: number) => moreCars(cars, [change("Any make", 7)])?.title, [[7, "-"]]);
+  assertSaid(
+    (cars: number) =>
+      bestChanges(cars, all)
+        .map((one) => `${one.words}: ${one.cars}`)
+        .join(" "),
+    [
+      [7, "Within 150 miles: 16 To $30,000: 12 Any make: 9"],
+      [12, "Within 150 miles: 16"],
+      [16, ""],
+    ],
+  );
   assertSaid((more: number) => fartherTitle(more, 150), [[9, "A little farther: 9 within 150 miles"]]);
   assertSaid(
     (city: string | null) => cheapestSentence("used 911", 92_590, city),
@@ -195,15 +191,18 @@ test("a search with few cars offers the changes that show more", () => {
   );
 });
 
-test("a place that is unknown is named, and the rest of the search stays", () => {
-  const kept = "Everything else of your search was understood and is kept. Until it is right, distance is left out.";
+test("a filter that is refused is named, and the rest of the search stays", () => {
+  const kept = "Everything else of your search was understood and is kept. Until it is right, ";
   assertSaid(
-    (value: string) => unknownPlace("ZIP code", value),
+    (value: string) => refusedFilter(value, true),
     [
-      ["00000", "There is no ZIP code [attention:00000].", kept],
-      ["x".repeat(60), `There is no ZIP code [attention:${"x".repeat(40)}…].`, kept],
-      ["", "A ZIP code is missing.", kept],
+      ["00000", "There is no ZIP code [attention:00000].", `${kept}distance is left out.`],
+      ["x".repeat(60), `There is no ZIP code [attention:${"x".repeat(40)}…].`, `${kept}distance is left out.`],
     ],
+  );
+  assertSaid(
+    (text: string) => refusedFilter(text, false),
+    [["to 20000,00", "[attention:“to 20000,00”] cannot be searched.", `${kept}this filter is left out.`]],
   );
 });
 
