@@ -78,9 +78,13 @@ export const UnknownPlace = ({ view }: { readonly view: ViewParameters }): JSX.E
       label="ZIP code"
       name="postal_code"
       value={view.postal_code ?? ""}
-      error="Five digits, such as 98402. A town works too: Tacoma, WA."
+      aria-invalid
+      aria-describedby="unknown-place"
     />
     <Select label="Within" name="radius" value={view.radius ?? ""} options={radiusOptions(view)} />
     <Button look="main">Show the cars</Button>
+    <p class="error" id="unknown-place" role="alert">
+      Five digits, such as 98402. A town works too: Tacoma, WA.
+    </p>
   </form>
 );
