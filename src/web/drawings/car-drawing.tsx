@@ -19,14 +19,6 @@ export interface DrawnCar {
   readonly vin?: string | null | undefined;
 }
 
-/** Returns the drawing of a model, in one paint for all. */
-export const plainCar = ({ make, model }: Pick<DrawnCar, "make" | "model">): DrawnCar => ({
-  make,
-  model,
-  vin: "model",
-  exterior_color: "cavalry blue",
-});
-
 /** What a drawing shows: the names of its shapes, its paint, and the classes of its variations. */
 interface CarLook {
   readonly carClass: CarClass;
@@ -34,7 +26,7 @@ interface CarLook {
   readonly paint: string;
   /** One of the four rims, from 0. */
   readonly rim: number;
-  readonly variations: readonly ("toned" | "no-rails" | "dark-rims")[];
+  readonly variations: readonly string[];
 }
 
 /** The centers of the rear and front wheels, their height and the radius of their rims, in the units of `cars.svg`. */
@@ -75,24 +67,19 @@ const roofRails = /\broof[ _](rack|rail)/i;
 
 /** Returns what the drawing of a car shows. */
 export function lookOf(car: DrawnCar): CarLook {
-  const features = car.features ?? undefined;
-  const isKind = car.vin === null || car.vin === undefined;
+  const { features } = car;
+  const hasNoRails = features != null && !features.some((feature) => roofRails.test(feature));
   return {
     carClass: carClassOf(car.model, car.body_type),
-    paint: isKind && car.base_exterior_color == null ? kindPaint : paintOf(car.exterior_color, car.base_exterior_color),
+    paint: paintOf(car.exterior_color, car.base_exterior_color),
     rim: textHash(car.vin ?? "") % rims,
     variations: [
-      ...(premiumMakes.has(car.make ?? "") ? (["toned"] as const) : []),
-      ...(features !== undefined && !features.some((feature) => roofRails.test(feature))
-        ? (["no-rails"] as const)
-        : []),
-      ...(sportTrims.test(car.trim ?? "") ? (["dark-rims"] as const) : []),
+      premiumMakes.has(car.make ?? "") ? "toned" : "",
+      hasNoRails ? "no-rails" : "",
+      sportTrims.test(car.trim ?? "") ? "dark-rims" : "",
     ],
   };
 }
-
-/** The paint of a kind of cars, which has none. */
-const kindPaint = "#6d8f95";
 
 interface CarDrawingProps {
   readonly car: DrawnCar;
@@ -109,7 +96,7 @@ export const CarDrawing = ({ car, look }: CarDrawingProps): JSX.Element => {
   const place = { y: rounded(y - radius), width: rounded(2 * radius), height: rounded(2 * radius) };
   return (
     <svg
-      class={["car", ...(look === undefined ? [] : [look]), ...variations].join(" ")}
+      class={["car", look, ...variations].filter(Boolean).join(" ")}
       viewBox="0 0 320 132"
       {...colored}
       aria-hidden="true"
