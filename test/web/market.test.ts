@@ -268,7 +268,7 @@ test("weeks are said, an unfinished one is dotted with a question mark, and nine
   );
   assert.equal(html.match(/stroke-dasharray="2 4"/g)?.length, 4);
   assert.match(html, />RAV4\?</);
-  assert.match(html, /Nov 16 to 19\?/);
+  assert.match(html, /Nov 16 to Nov 19\?/);
   assert.match(draw(9), /Fewer than 10 medians|no line/);
   assert.doesNotMatch(draw(9), /<svg/);
 });

@@ -18,7 +18,6 @@ import {
   type MaybeNumber,
   mixed,
   neutral,
-  pairOf,
   shortened,
   some,
   things,
@@ -125,8 +124,10 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
   if (typeof cleanTitles !== "number" || cars === 0 || cleanTitles > cars) return undefined;
   if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
   if (cleanTitles === 0) return ["None states a clean title."];
-  const [clean, all] = pairOf(cleanTitles, cars);
-  const who = cleanTitles === cars ? (cars === 2 ? "Both" : `All ${all}`) : `${capital(clean)} of ${all}`;
+  // Numbers that are compared are both words, or both digits.
+  const say = cars <= sparseCars ? inWords : digits;
+  const who =
+    cleanTitles < cars ? `${capital(say(cleanTitles) ?? "")} of ${say(cars)}` : cars === 2 ? "Both" : `All ${say(cars)}`;
   return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
 }
 
