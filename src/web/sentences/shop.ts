@@ -13,7 +13,6 @@ import {
   inWords,
   joined,
   judgement,
-  known,
   linked,
   type MaybeNumber,
   mixed,
