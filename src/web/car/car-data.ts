@@ -44,7 +44,7 @@ export type ShownCar = Awaited<ReturnType<typeof loadCar>>;
 export async function loadCar(requests: PageRequests, shown: CarOfView) {
   const { listing } = shown;
   const { id, vin, dealer, sold_date: sold } = listing;
-  const ofVin = { vin_pattern: vin, fields: [...cardFields, "keywords"].join(), limit: "20" };
+  const ofVin = { vin_pattern: vin, fields: cardFields.join(), limit: "20" };
   const [evidence, ofCar, valued, stock, place] = await Promise.all([
     requests.loadPart("evidence", () => requests.call("getEvidence", { limit: "200" }, { vin })),
     requests.loadPart("facts of this car", () =>
