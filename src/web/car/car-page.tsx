@@ -9,7 +9,7 @@ import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.ts";
 import { CardList } from "../shop/results.tsx";
-import { isJudged, readView, viewPath, withParameters } from "../shop/view.ts";
+import { readView, viewPath } from "../shop/view.ts";
 import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet } from "./car-facts.tsx";
@@ -153,13 +153,7 @@ const Others = ({ car: { listing, others, view, photos } }: { readonly car: Show
           <a href={viewPath(view)}>Back to all{position === undefined ? "" : ` ${count(position.total)}`}</a>
         ) : null}
       </div>
-      <CardList
-        view={from === "search" ? withParameters(view, {}) : {}}
-        cars={cars}
-        photos={photos}
-        isFit={cars.length > 2}
-        isJudged={from !== "search" || isJudged(view)}
-      />
+      <CardList view={from === "search" ? view : {}} cars={cars} photos={photos} isFit={cars.length > 2} />
     </section>
   );
 };

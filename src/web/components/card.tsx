@@ -23,11 +23,9 @@ interface CardProps {
   readonly path: string;
   /** The address of its photo, if photos are shown. */
   readonly photo?: string | undefined;
-  /** Whether its price is judged: those of sold cars and of past days are not. */
-  readonly isJudged?: boolean | undefined;
 }
 
-export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
+export const Card = ({ car, path, photo }: CardProps): JSX.Element => (
   <li class="card" id={`car-${car.id}`}>
     <Stage car={car} photo={photo} />
     {car.inventory_type === "certified" ? (
@@ -55,7 +53,7 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
         <b>{car.price == null ? "No price" : dollars(car.price)}</b>
         <PriceBadge car={car} />
       </span>
-      {isJudged ? <span class="why">{cardSentence(car)}</span> : null}
+      {car.sold_date == null ? <span class="why">{cardSentence(car)}</span> : null}
       <Ruler car={car} />
       <span class="sub2">
         <span>{historyParts(car.keywords).join(" · ")}</span>

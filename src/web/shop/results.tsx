@@ -21,15 +21,13 @@ interface CardListProps {
   readonly id?: string;
   /** Whether few cards fill the width. */
   readonly isFit?: boolean;
-  /** Whether the prices are judged. */
-  readonly isJudged?: boolean;
 }
 
-export const CardList = ({ view, cars, photos, id, isFit, isJudged }: CardListProps): JSX.Element => (
+export const CardList = ({ view, cars, photos, id, isFit }: CardListProps): JSX.Element => (
   <ul class={isFit ? "cars fit" : "cars"} id={id} tabIndex={id === undefined ? undefined : -1}>
     {cars.map((car) => {
       const [photo] = photoSources(car.photo_urls, photos);
-      return <Card key={car.id} car={car} path={listingPath(car.id, view)} photo={photo} isJudged={isJudged} />;
+      return <Card key={car.id} car={car} path={listingPath(car.id, view)} photo={photo} />;
     })}
   </ul>
 );

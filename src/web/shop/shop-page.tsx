@@ -221,19 +221,18 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
   const { answer, more } = found;
   if (answer === undefined || answer.pagination.total === 0) return null;
   const { data, pagination } = answer;
-  const paged = { ...view, offset: view.offset ?? "0" };
   const changes = bestChanges(pagination.total, more?.changes ?? []);
   return (
     <>
       {view.view === "table" ? (
         <div class="fig" id="cars" tabIndex={-1}>
-          <ListingTable view={paged} cars={data} />
+          <ListingTable view={view} cars={data} />
           <div class="tools">
             <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
           </div>
         </div>
       ) : (
-        <CardList id="cars" view={paged} cars={data} photos={photos} isJudged={isJudged(view)} />
+        <CardList id="cars" view={view} cars={data} photos={photos} />
       )}
       <Paging view={view} pagination={pagination} />
       {changes.length === 0 ? null : (
