@@ -7,14 +7,7 @@ import type { PageRequests } from "../shell/page-requests.ts";
 import { countIn } from "../shop/facets.ts";
 import { cardFieldsOf } from "../shop/photos.ts";
 import { zipPlace } from "../shop/search.ts";
-import {
-  filterNames,
-  listText,
-  orderedFilters,
-  pageSizeOf,
-  type ViewParameters,
-  withParameters,
-} from "../shop/view.ts";
+import { filterNames, listText, pageRequest, type ViewParameters } from "../shop/view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];
@@ -119,12 +112,8 @@ async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: b
 /** Finds a car in the page of results that begins at the view's `offset`, which the visitor has seen, and the cars after it. */
 async function loadOfSearch(requests: PageRequests, { listing, view, asOf, photos }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
-  const page = {
-    fields: cardFieldsOf(photos).join(),
-    offset: view.offset,
-    limit: String(pageSizeOf(view)),
-  };
-  const { data, pagination } = await requests.call("searchListings", withParameters(orderedFilters(view, asOf), page));
+  const request = pageRequest(view, asOf, cardFieldsOf(photos));
+  const { data, pagination } = await requests.call("searchListings", request);
   const at = data.findIndex(({ id }) => id === listing.id);
   const cars = [...data.slice(at + 1), ...data.slice(0, Math.max(0, at))].slice(0, othersMax);
   if (at === -1) return { from: "search", cars };

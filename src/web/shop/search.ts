@@ -16,7 +16,7 @@ import {
   apiFilters,
   listOf,
   orderedFilters,
-  pageSizeOf,
+  pageRequest,
   type ViewParameters,
   viewPath,
   withoutFilters,
@@ -57,10 +57,10 @@ export async function findValid(
 
 /** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */
 async function findView(context: SearchContext, view: ViewParameters): Promise<FoundView> {
-  const { requests, asOf } = context;
+  const { requests, asOf, photos } = context;
   let answer: AnswerOf<"searchListings">;
   try {
-    answer = await requests.call("searchListings", searchParameters(context, view));
+    answer = await requests.call("searchListings", pageRequest(view, asOf, fieldsOf(view, photos)));
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, invalid: thrown };
@@ -75,18 +75,10 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
   return { answer, facets: withLists(facets, within), within, place, more };
 }
 
-const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): string =>
-  [...cardFieldsOf(photos), ...(view === "table" ? ["dealer_id", "dealer_name"] : [])].join();
-
-function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters): TextParameters {
-  const { offset } = view;
-  return {
-    ...orderedFilters(view, asOf),
-    fields: fieldsOf(view, photos),
-    limit: view.limit ?? String(pageSizeOf(view)),
-    ...(offset === undefined ? {} : { offset }),
-  };
-}
+const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): readonly string[] => [
+  ...cardFieldsOf(photos),
+  ...(view === "table" ? ["dealer_id", "dealer_name"] : []),
+];
 
 /** The facets of which a car has several values, so that each chosen one narrows the search. */
 const listFacets = ["keywords", "features"] as const;
@@ -207,7 +199,7 @@ async function fartherOf(context: SearchContext, view: ViewParameters, found: re
   if (view.postal_code === undefined || !(near > 0) || radius > radiusMax) return undefined;
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
-  const answer = await search(context, wider, { fields: fieldsOf({}, context.photos), sort: "distance", limit });
+  const answer = await search(context, wider, { fields: cardFieldsOf(context.photos).join(), sort: "distance", limit });
   if (answer === undefined) return undefined;
   return {
     cars: answer.data.filter(({ id }) => !found.some((one) => one.id === id)),
@@ -227,7 +219,7 @@ async function nothingOf(
   view: ViewParameters,
   names: ViewNames,
 ): Promise<MoreCars | undefined> {
-  const fields = fieldsOf({}, context.photos);
+  const fields = cardFieldsOf(context.photos).join();
   const plain = withoutFilters(view, conditionNames);
   const anywhere = await search(context, withParameters(plain, { sort: "price" }), { fields, limit: "1" });
   const [car] = anywhere?.data ?? [];
