@@ -10,11 +10,11 @@ import { Badge, PriceBadge } from "./badge.tsx";
 /** A listing as a card shows it: the fields of a search. */
 export type CardListing = AnswerOf<"searchListings">["data"][number];
 
-/** The fields that a card shows, for the parameter `fields` of a search. */
+/** The fields that a card and a table show, for the parameter `fields` of a search. */
 export const cardFields: readonly string[] = [
   ...["vin", "year", "make", "model", "trim", "body_type", "exterior_color", "base_exterior_color", "features"],
   ...["price", "miles", "inventory_type", "days_on_market", "sold_date", "distance_miles", "city", "state"],
-  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords"],
+  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords", "dealer_id", "dealer_name"],
 ];
 
 interface CardProps {

@@ -97,8 +97,7 @@ async function loadCars(requests: PageRequests, ids: readonly string[]): Promise
   const searches = (["active", "sold"] as const).map(async (inventory_status) => {
     const vins = listings.filter(({ data }) => data.status === inventory_status).map(({ data }) => data.vin);
     if (vins.length === 0) return [];
-    const fields = [...cardFields, "dealer_id", "dealer_name"].join();
-    const query = { inventory_status, vin_pattern: [...new Set(vins)].join(), fields, limit: "100" };
+    const query = { inventory_status, vin_pattern: [...new Set(vins)].join(), fields: cardFields.join(), limit: "100" };
     return (await requests.loadPart("equipment and days", () => requests.call("searchListings", query)))?.data ?? [];
   });
   const found = new Map((await Promise.all(searches)).flat().map((car) => [car.id, car]));

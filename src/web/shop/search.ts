@@ -60,7 +60,7 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
   const { requests, asOf, photos } = context;
   let answer: AnswerOf<"searchListings">;
   try {
-    answer = await requests.call("searchListings", pageRequest(view, asOf, fieldsOf(view, photos)));
+    answer = await requests.call("searchListings", pageRequest(view, asOf, cardFieldsOf(photos)));
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, invalid: thrown };
@@ -74,11 +74,6 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
   const more = total < sparseCars ? await moreCarsOf(context, view, { facets, place }, answer) : undefined;
   return { answer, facets: withLists(facets, within), within, place, more };
 }
-
-const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): readonly string[] => [
-  ...cardFieldsOf(photos),
-  ...(view === "table" ? ["dealer_id", "dealer_name"] : []),
-];
 
 /** The facets of which a car has several values, so that each chosen one narrows the search. */
 const listFacets = ["keywords", "features"] as const;
