@@ -5,7 +5,6 @@ import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countIn } from "../shop/facets.ts";
-import { cardFieldsOf } from "../shop/photos.ts";
 import { zipPlace } from "../shop/search.ts";
 import { filterNames, listText, pageRequest, type ViewParameters } from "../shop/view.ts";
 
@@ -103,16 +102,16 @@ async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: b
     ...(latitude === null || longitude === null
       ? { sort: "days_on_market" }
       : { latitude: String(latitude), longitude: String(longitude), sort: "distance" }),
-    fields: cardFieldsOf(shown.photos).join(),
+    fields: cardFields.join(),
     limit: String(othersMax + 1),
   });
   return { from, cars: data.filter((car) => car.id !== id).slice(0, othersMax) };
 }
 
 /** Finds a car in the page of results that begins at the view's `offset`, which the visitor has seen, and the cars after it. */
-async function loadOfSearch(requests: PageRequests, { listing, view, asOf, photos }: CarOfView): Promise<OtherCars> {
+async function loadOfSearch(requests: PageRequests, { listing, view, asOf }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
-  const request = pageRequest(view, asOf, cardFieldsOf(photos));
+  const request = pageRequest(view, asOf, cardFields);
   const { data, pagination } = await requests.call("searchListings", request);
   const at = data.findIndex(({ id }) => id === listing.id);
   const cars = [...data.slice(at + 1), ...data.slice(0, Math.max(0, at))].slice(0, othersMax);

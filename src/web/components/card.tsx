@@ -14,6 +14,7 @@ export type CardListing = AnswerOf<"searchListings">["data"][number];
 export const cardFields: readonly string[] = [
   ...["vin", "year", "make", "model", "trim", "body_type", "exterior_color", "base_exterior_color", "features"],
   ...["price", "miles", "inventory_type", "days_on_market", "sold_date", "distance_miles", "city", "state"],
+  "photo_urls",
   ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords", "dealer_id", "dealer_name"],
 ];
 

@@ -2,16 +2,14 @@
 import { ownValue } from "../../base/json.ts";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import type { CardListing } from "../components/card.tsx";
+import { type CardListing, cardFields } from "../components/card.tsx";
 import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop.ts";
 import { lower } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countViewFacets, facetDefinitions, noFacets, type ViewFacets } from "./facets.ts";
 import { chosenFilters, type LostFilter, lostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
-import { cardFieldsOf } from "./photos.ts";
 import {
   apiFilters,
   listOf,
@@ -27,7 +25,6 @@ import {
 interface SearchContext {
   readonly requests: PageRequests;
   readonly asOf: string;
-  readonly photos: PhotoMode;
 }
 
 /** A search, or why it is invalid. */
@@ -57,10 +54,10 @@ export async function findValid(
 
 /** Searches, then counts. The first request validates the view, so that an invalid one is charged nothing. */
 async function findView(context: SearchContext, view: ViewParameters): Promise<FoundView> {
-  const { requests, asOf, photos } = context;
+  const { requests, asOf } = context;
   let answer: AnswerOf<"searchListings">;
   try {
-    answer = await requests.call("searchListings", pageRequest(view, asOf, cardFieldsOf(photos)));
+    answer = await requests.call("searchListings", pageRequest(view, asOf, cardFields));
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, invalid: thrown };
@@ -194,7 +191,7 @@ async function fartherOf(context: SearchContext, view: ViewParameters, found: re
   if (view.postal_code === undefined || !(near > 0) || radius > radiusMax) return undefined;
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
-  const answer = await search(context, wider, { fields: cardFieldsOf(context.photos).join(), sort: "distance", limit });
+  const answer = await search(context, wider, { fields: cardFields.join(), sort: "distance", limit });
   if (answer === undefined) return undefined;
   return {
     cars: answer.data.filter(({ id }) => !found.some((one) => one.id === id)),
@@ -214,7 +211,7 @@ async function nothingOf(
   view: ViewParameters,
   names: ViewNames,
 ): Promise<MoreCars | undefined> {
-  const fields = cardFieldsOf(context.photos).join();
+  const fields = cardFields.join();
   const plain = withoutFilters(view, conditionNames);
   const anywhere = await search(context, withParameters(plain, { sort: "price" }), { fields, limit: "1" });
   const [car] = anywhere?.data ?? [];

@@ -54,7 +54,7 @@ export const shopPage =
     const canonical = viewPath(view);
     const isRepeated = new Set(query.keys()).size < query.size;
     if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const { view: shown, found, lost } = await findValid({ requests, asOf, photos }, view);
+    const { view: shown, found, lost } = await findValid({ requests, asOf }, view);
     if (found.answer !== undefined && shown.postal_code !== undefined)
       context.cookies.set(nearCookie, shown.postal_code, {
         sameSite: "lax",
