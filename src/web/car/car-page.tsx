@@ -114,8 +114,8 @@ const BrandedSheet = (): JSX.Element => (
   <section class="fig tint rose">
     <h2>Why there is no rating</h2>
     <p>
-      Similar cars have clean titles. A branded one sells for less by an amount that depends on the damage, which no dealer
-      states. So this page shows the price and no comparison.
+      Similar cars have clean titles. A branded one sells for less by an amount that depends on the damage, which no
+      dealer states. So this page shows the price and no comparison.
     </p>
   </section>
 );

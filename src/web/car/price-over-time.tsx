@@ -17,7 +17,10 @@ export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readon
   const days = sold === null ? own?.days_on_market : own?.days_on_market || undefined;
   const said = { days, cuts, change, supplyDays: sold === null ? valued?.supply?.days_supply : undefined };
   const rows = pricesOf(listing);
-  const end = { date: (sold ?? listing.last_checked_at).slice(0, 10), price: listing.price ?? rows.at(-1)?.price ?? null };
+  const end = {
+    date: (sold ?? listing.last_checked_at).slice(0, 10),
+    price: listing.price ?? rows.at(-1)?.price ?? null,
+  };
   const steps = [...rows, end];
   return (
     <Figure

@@ -78,12 +78,7 @@ export const CarDrawing = ({ car, look }: CarDrawingProps): JSX.Element => {
   const colored = { color: paintOf(car.exterior_color, car.base_exterior_color) };
   const place = { y: rounded(y - radius), width: rounded(2 * radius), height: rounded(2 * radius) };
   return (
-    <svg
-      class={classes.filter(Boolean).join(" ")}
-      viewBox="0 0 320 132"
-      {...colored}
-      aria-hidden="true"
-    >
+    <svg class={classes.filter(Boolean).join(" ")} viewBox="0 0 320 132" {...colored} aria-hidden="true">
       <use href={`${drawings}#${carClass}`} />
       {[rear, front].map((x) => (
         <use key={x} href={`${drawings}#rim-${rim}`} x={rounded(x - radius)} {...place} />

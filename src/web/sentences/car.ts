@@ -101,9 +101,7 @@ const histories = [
 
 /** Returns what is known of the history of a car. */
 const historyOf = (keywords: readonly string[]) =>
-  histories.filter(
-    ([word]) => keywords.includes(word) && !(word === "clean_title" && keywords.includes("branded")),
-  );
+  histories.filter(([word]) => keywords.includes(word) && !(word === "clean_title" && keywords.includes("branded")));
 
 /** Returns the history of a car as parts for a line of a card. */
 export function historyParts(keywords: readonly string[] | null | undefined): readonly string[] {

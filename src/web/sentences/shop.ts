@@ -126,7 +126,11 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
   // Numbers that are compared are both words, or both digits.
   const say = cars <= sparseCars ? inWords : digits;
   const who =
-    cleanTitles < cars ? `${capital(say(cleanTitles) ?? "")} of ${say(cars)}` : cars === 2 ? "Both" : `All ${say(cars)}`;
+    cleanTitles < cars
+      ? `${capital(say(cleanTitles) ?? "")} of ${say(cars)}`
+      : cars === 2
+        ? "Both"
+        : `All ${say(cars)}`;
   return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
 }
 
@@ -213,7 +217,10 @@ export function frontLine({ cars, dealers, rated }: MarketToday): Sentence {
 export const frontFacts = ({ great, cheaper, hrefs, ...today }: MarketToday): readonly Fact[] => [
   ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
   ...fact(linked(digits(great), hrefs?.great), agreeing(great ?? 0, "great price", "great prices")),
-  ...fact(linked(digits(cheaper), hrefs?.cheaper), `${agreeing(cheaper ?? 0, "car", "cars")} cheaper than the day before`),
+  ...fact(
+    linked(digits(cheaper), hrefs?.cheaper),
+    `${agreeing(cheaper ?? 0, "car", "cars")} cheaper than the day before`,
+  ),
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
 

@@ -42,7 +42,11 @@ export async function keptPage(
   photos: PhotoMode,
   asOf: string,
 ): Promise<PageContent | Redirect> {
-  const given = query.getAll("ids").join().split(",").map((word) => word.trim().toLowerCase());
+  const given = query
+    .getAll("ids")
+    .join()
+    .split(",")
+    .map((word) => word.trim().toLowerCase());
   const words = [...new Set(given)].filter((word) => word !== "");
   if (words.length === 0) return { location: "/shop" };
   const isTooLong = words.length > keptMax;

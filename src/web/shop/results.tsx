@@ -47,7 +47,8 @@ export const carColumns = ({ postal_code: zip }: ViewParameters): readonly Table
   {
     title: "Place",
     sort: zip === undefined ? undefined : "distance",
-    cell: ({ city, state, distance_miles: miles }) => text(plainWords(city, state, miles == null ? "" : count(miles, " mi"))),
+    cell: ({ city, state, distance_miles: miles }) =>
+      text(plainWords(city, state, miles == null ? "" : count(miles, " mi"))),
   },
 ];
 

@@ -243,7 +243,8 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
             </a>
           ))}
         >
-          <b>{`Only ${count(pagination.total)} ${agreeing(pagination.total, "matches", "match")}.`}</b> One change shows more:
+          <b>{`Only ${count(pagination.total)} ${agreeing(pagination.total, "matches", "match")}.`}</b> One change shows
+          more:
         </Note>
       )}
       {more?.farther === undefined ? null : (

@@ -205,11 +205,7 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
     ),
   ),
   drawn(
-    fc.tuple(
-      maybeCounts("dealers", "rated", "great", "cheaper"),
-      numbers("usedMedian", "medianDays"),
-      whole,
-    ),
+    fc.tuple(maybeCounts("dealers", "rated", "great", "cheaper"), numbers("usedMedian", "medianDays"), whole),
     ([counted, medians, cars]) => ({
       sentence: frontLine({ ...counted, ...medians, cars }),
       facts: frontFacts({ ...counted, ...medians, cars }),

@@ -30,10 +30,7 @@ test("a search is said in words", () => {
       [{ inventory_type: "certified", model: "Prius" }, "Certified Prius cars"],
       [{ inventory_type: "used", make: "Porsche", model: "911", state: "WA" }, "Used Porsche 911s in WA"],
       [{ body_type: "Sedan,Coupe", min_year: "2021", max_year: "2024" }, "Sedans or coupes, 2021 to 2024"],
-      [
-        { min_year: "2021", min_price: "10000", max_mileage: "60000" },
-        "Cars from $10,000, from 2021, to 60,000 mi",
-      ],
+      [{ min_year: "2021", min_price: "10000", max_mileage: "60000" }, "Cars from $10,000, from 2021, to 60,000 mi"],
       [
         { base_exterior_color: "Red", features: "apple_carplay,sunroof", keywords: "clean_title,branded" },
         "Red cars with Apple CarPlay and sunroof, clean title, no branded title",
@@ -220,10 +217,7 @@ test("the front door says what is for sale", () => {
       { ...market, rated: 9449 },
       "9,961 cars of 522 dealers, 9,449 of them judged against similar ones. Ask in your own words.",
     ],
-    [
-      { ...market, rated: 9961 },
-      "9,961 cars of 522 dealers, each judged against similar ones. Ask in your own words.",
-    ],
+    [{ ...market, rated: 9961 }, "9,961 cars of 522 dealers, each judged against similar ones. Ask in your own words."],
     [{ ...market, cars: 1, dealers: 1 }, "1 car of 1 dealer. Ask in your own words."],
     [{ ...market, dealers: null, rated: 0 }, "9,961 cars. Ask in your own words."],
   ]);
