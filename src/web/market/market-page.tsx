@@ -18,7 +18,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";
-import { chosenFilters, type LostFilter, lostFilter } from "../shop/filter-words.ts";
+import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
 import { withoutFilters } from "../shop/view.ts";
 import { DaysSheet, encodeDays } from "./days-table.tsx";
 import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
@@ -59,7 +59,7 @@ export const marketPage =
       title: searchTitle(searches),
       door: "market",
       question: query.has("show") ? searches.map(({ words }) => words).join(" against ") : undefined,
-      faults: lost.map(({ refusal }) => refusal.message),
+      faults: lost.map((one) => whyLost(givenFilters(asked), one)),
       top: <Verdict kicker={kickerOf(searches.filter(isReadable), days)} judgement={judgementOf(shown)} />,
       body: (
         <>

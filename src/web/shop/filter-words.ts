@@ -1,6 +1,7 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
 import { conditionWords } from "../sentences/shop.ts";
@@ -82,6 +83,16 @@ export function chosenFilters(view: ViewParameters, names: ViewNames = {}): read
     chosen.push({ names: group, text: textOf(name, view, names) });
   }
   return chosen;
+}
+
+/** Returns why a filter is refused: of bounds in plain words, else as the API says it. */
+export function whyLost(view: ViewParameters, { names: [name = ""], refusal }: LostFilter): string {
+  const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
+  if (range === undefined) return refusal.message;
+  if (Number(view[`min_${range}`]) > Number(view[`max_${range}`]))
+    return "The first number is greater than the second: swap them.";
+  const wrong = [`min_${range}`, `max_${range}`].find((bound) => !(Number(view[bound] ?? 0) >= 0)) ?? name;
+  return `Invalid value ${quoted(view[wrong])} for ${wrong}: expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
 }
 
 /** The parameters that one chip says and removes. */

@@ -17,7 +17,7 @@ import { equivalentSql } from "./equivalent-sql.ts";
 import { ExportForm } from "./export.tsx";
 import { countIn } from "./facets.ts";
 import { FilterForm } from "./filter-form.tsx";
-import { chosenFilters, type LostFilter, spokenSearch } from "./filter-words.ts";
+import { chosenFilters, type LostFilter, spokenSearch, whyLost } from "./filter-words.ts";
 import { keptPage } from "./kept-page.tsx";
 import { NoCars, UnknownPlace } from "./no-cars.tsx";
 import { photoHostsOf } from "./photos.ts";
@@ -69,7 +69,7 @@ export const shopPage =
       ...(isPlaceLost(lost) ? { status: 400 } : {}),
       faults: [
         ...(found.invalid === undefined ? [] : [found.invalid.message]),
-        ...lost.filter((one) => !isOfPlace(one)).map(({ refusal }) => refusal.message),
+        ...lost.filter((one) => !isOfPlace(one)).map((one) => whyLost(view, one)),
       ],
       question: question?.words,
       imageHosts: photoHostsOf(photos),
