@@ -26,7 +26,7 @@ export interface Sorting {
   readonly pathOf: (sort: string) => string;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** What the table is, for readers who do not see it. */
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
@@ -35,11 +35,11 @@ interface TableProps<Row> {
   readonly rowsMax?: number | undefined;
   readonly sorting?: Sorting | undefined;
   /** Whether a row is the reader's, which is gold. */
-  readonly isMine?: (row: Row) => boolean;
+  readonly isMine?: ((row: Row) => boolean) | undefined;
   /** Whether the first column holds drawings, which phones leave out. */
-  readonly hasPictures?: boolean;
+  readonly hasPictures?: boolean | undefined;
   /** What is said without rows. */
-  readonly empty?: string;
+  readonly empty?: string | undefined;
 }
 
 export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props }: TableProps<Row>): JSX.Element {

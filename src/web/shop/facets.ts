@@ -15,7 +15,6 @@ export interface FacetDefinition {
   readonly title: string;
   /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
   readonly parameters: readonly [name: string, max?: string];
-  readonly isRange?: boolean;
   /** Whether it is shown before one of its values is chosen, outside "More filters". */
   readonly isOpen: boolean;
 }
@@ -35,10 +34,8 @@ const attributeFacets: readonly (FacetName & AttributeName)[] = shownIn("facet")
 export const facetDefinitions: readonly FacetDefinition[] = [
   ...attributeFacets.map((name, index): FacetDefinition => {
     const bound = boundNames[name];
-    const shown = { name, title: titleOf(name), isOpen: index < openFacets };
-    return bound === undefined
-      ? { ...shown, parameters: [name] }
-      : { ...shown, parameters: [`min_${bound}`, `max_${bound}`], isRange: true };
+    const parameters = bound === undefined ? ([name] as const) : ([`min_${bound}`, `max_${bound}`] as const);
+    return { name, title: titleOf(name), parameters, isOpen: index < openFacets };
   }),
   { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
 ];
