@@ -84,9 +84,7 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     "/shop?max_price=20000,00&offset=0": "/shop?max_price=20000,00",
     "/shop?inventory_type=used,certified&inventory_type=certified": "/shop?inventory_type=certified",
     "/shop?inventory_type=used,certified&inventory_type=new": "/shop?inventory_type=used,certified,new",
-    "/?make=Ford&layout=table&unrated=shown": "/shop?make=Ford&view=table",
-    "/?make=Ford&layout=charts&chart=time": "/market?make=Ford",
-    "/?make=Ford&make=Audi&layout=rows": "/shop?make=Ford,Audi&view=rows",
+    "/?make=Ford&view=table": "/shop?make=Ford&view=table",
     "/compare?ids=a,b": "/shop?view=table&ids=a%2Cb",
     "/export?make=Ford": "/shop?view=table&make=Ford",
     "/find?q=RAV4+against+CR-V": "/market?show=RAV4&against=CR-V",
@@ -238,9 +236,9 @@ test("a VIN and an id lead to their car, the name of a dealer to its page", asyn
 });
 
 test("suggestions complete the last words of a question; strangers get none", async () => {
-  const suggest = async (q: string, headers = signedIn): Promise<readonly { readonly text: string }[]> =>
+  const suggest = async (q: string, headers = signedIn): Promise<readonly string[]> =>
     (await get(`/find/suggestions?${new URLSearchParams({ q })}`, headers)).json();
-  assert.deepEqual((await suggest("used toyota cam"))[0]?.text, "used Toyota Camry");
+  assert.equal((await suggest("used toyota cam"))[0], "used Toyota Camry");
   assert.deepEqual(await suggest("!"), []);
   assert.deepEqual(await suggest("toyota", { Cookie: "carquet-session=none" }), []);
 });
@@ -251,7 +249,7 @@ test("kept cars stand beside each other, the lowest numbers marked, and one is a
     "/v1/listings?sort=price&limit=2&min_price=1&max_mileage=200000",
   );
   const [cheap, other] = data;
-  const added = await get(`/shop?ids=${cheap?.id}&add=${other?.vin}&view=table`);
+  const added = await get(`/shop?ids=${cheap?.id}&view=table&ids=${other?.vin}`);
   const html = await added.text();
   assert.match(html, new RegExp(`rel="canonical" href="/shop\\?ids=${cheap?.id},${other?.id}`));
   const page = plain(html);
@@ -264,7 +262,7 @@ test("kept cars stand beside each other, the lowest numbers marked, and one is a
   assert.equal((await get(`/shop?ids=${unknown}&view=table`)).status, 404);
   const many = Array.from({ length: 13 }, (_, index) => `${index}`.padStart(32, "0")).join();
   assert.match(await text(`/shop?ids=${many}`), /names 13 cars: expected at most 12\./);
-  assert.match(await text(`/shop?ids=${cheap?.id}&add=zzz`), /“zzz” is neither the VIN of a car nor the id of one\./);
+  assert.match(await text(`/shop?ids=${cheap?.id}&ids=zzz`), /One kept car\..*Missing: car zzz\./);
 });
 
 test("the front door has the numbers of the market, its best prices, and those near the last ZIP code", async () => {
@@ -273,7 +271,7 @@ test("the front door has the numbers of the market, its best prices, and those n
   const median = Math.round(rated.data.stats.price?.median ?? 0).toLocaleString("en-US");
   const great = await fetchTotal(client, "value_rating=great");
   const page = plain(html);
-  for (const words of [`$${median} half of the used cars`, `${great} great prices on Nov 19`])
+  for (const words of [`$${median} half of the used cars`, `${great} great prices`])
     assert.ok(page.includes(words), words);
   const numbers = [...html.matchAll(/<a href="(\/shop\?[^"]+)"><b>([\d,]+)<\/b><span>cars cheaper/g)];
   for (const [, path = "", count = ""] of numbers)

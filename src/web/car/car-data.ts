@@ -5,17 +5,8 @@ import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields } from "../components/card.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { countIn } from "../shop/facets.ts";
-import { cardFieldsOf } from "../shop/photos.ts";
 import { zipPlace } from "../shop/search.ts";
-import {
-  apiFilters,
-  filterNames,
-  listText,
-  orderOf,
-  pageSizeOf,
-  type ViewParameters,
-  withParameters,
-} from "../shop/view.ts";
+import { filterNames, listText, pageRequest, type ViewParameters } from "../shop/view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 export type Valued = AnswerOf<"getListingComparables">["data"];
@@ -45,21 +36,20 @@ export type ShownCar = Awaited<ReturnType<typeof loadCar>>;
 export async function loadCar(requests: PageRequests, shown: CarOfView) {
   const { listing } = shown;
   const { id, vin, dealer, sold_date: sold } = listing;
-  const ofVin = { vin_pattern: vin, fields: [...cardFields, "keywords"].join(), limit: "20" };
-  const [evidence, ofCar, valued, typicalDays, stock, place] = await Promise.all([
+  const ofVin = { vin_pattern: vin, fields: cardFields.join(), limit: "20" };
+  const [evidence, ofCar, valued, stock, place] = await Promise.all([
     requests.loadPart("evidence", () => requests.call("getEvidence", { limit: "200" }, { vin })),
     requests.loadPart("facts of this car", () =>
       requests.call("searchListings", { ...ofVin, ...(sold === null ? {} : { inventory_status: "sold" }) }),
     ),
     requests.loadPart("similar cars", () => loadSimilar(requests, id)),
-    requests.loadPart("the typical time on the lot", () => typicalDaysOf(requests, listing)),
     requests.loadPart("the dealer's stock", () => loadStock(requests, dealer.dealer_id)),
     zipPlace(requests, shown.view),
   ]);
   const own = ofCar?.data.find((one) => one.id === id);
   const isBranded = own?.keywords?.includes("branded") === true;
   const others = await requests.loadPart("other cars", () => loadOthers(requests, shown, isBranded));
-  return { ...shown, evidence: evidence?.data, own, valued, typicalDays, stock, others, place };
+  return { ...shown, evidence: evidence?.data, own, valued, stock, others, place };
 }
 
 /** The most similar cars of an answer: with fewer, the answer has all of them. */
@@ -69,23 +59,6 @@ export const similarMax = 60;
 export async function loadSimilar(requests: PageRequests, listing_id: string, radius?: number): Promise<Valued> {
   const query = { limit: String(similarMax), ...(radius === undefined ? {} : { radius: String(radius) }) };
   return (await requests.call("getListingComparables", query, { listing_id })).data;
-}
-
-/** The fewest cars whose median is said, as in the API. */
-const sampleMin = 10;
-
-/** Returns the typical time on the lot of cars of the model and condition, at most one year older or newer; null for fewer than ten. */
-async function typicalDaysOf(requests: PageRequests, listing: ListingDetail): Promise<number | null> {
-  const { make, model, year } = listing.vehicle.build;
-  if (make === null || model === null) return null;
-  const { data } = await requests.call("getFacets", {
-    facets: "days_on_market",
-    ...ofModel(make, model),
-    ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
-    ...ofCondition(listing),
-  });
-  const days = data.stats.days_on_market;
-  return days === undefined || days.count < sampleMin ? null : days.median;
 }
 
 export const ofModel = (make: string, model: string) => ({
@@ -129,22 +102,17 @@ async function loadOthers(requests: PageRequests, shown: CarOfView, isBranded: b
     ...(latitude === null || longitude === null
       ? { sort: "days_on_market" }
       : { latitude: String(latitude), longitude: String(longitude), sort: "distance" }),
-    fields: cardFieldsOf(shown.photos).join(),
+    fields: cardFields.join(),
     limit: String(othersMax + 1),
   });
   return { from, cars: data.filter((car) => car.id !== id).slice(0, othersMax) };
 }
 
 /** Finds a car in the page of results that begins at the view's `offset`, which the visitor has seen, and the cars after it. */
-async function loadOfSearch(requests: PageRequests, { listing, view, asOf, photos }: CarOfView): Promise<OtherCars> {
+async function loadOfSearch(requests: PageRequests, { listing, view, asOf }: CarOfView): Promise<OtherCars> {
   const offset = Number(view.offset ?? 0);
-  const page = {
-    sort: orderOf(view),
-    fields: cardFieldsOf(photos).join(),
-    offset: view.offset,
-    limit: String(pageSizeOf(view)),
-  };
-  const { data, pagination } = await requests.call("searchListings", withParameters(apiFilters(view, asOf), page));
+  const request = pageRequest(view, asOf, cardFields);
+  const { data, pagination } = await requests.call("searchListings", request);
   const at = data.findIndex(({ id }) => id === listing.id);
   const cars = [...data.slice(at + 1), ...data.slice(0, Math.max(0, at))].slice(0, othersMax);
   if (at === -1) return { from: "search", cars };

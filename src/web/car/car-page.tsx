@@ -2,14 +2,14 @@
 import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Note } from "../components/sheet.tsx";
-import { alternativesTitle, carVerdict, noRatingOf, whyNoRating } from "../sentences/car.ts";
+import { alternativesTitle, carVerdict, noRatingOf } from "../sentences/car.ts";
 import { count } from "../shell/format.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker } from "../shell/verdict.tsx";
 import { spokenSearch } from "../shop/filter-words.ts";
 import { photoHostsOf, photoSources } from "../shop/photos.ts";
 import { CardList } from "../shop/results.tsx";
-import { isJudged, readView, viewPath, withParameters } from "../shop/view.ts";
+import { readView, viewPath } from "../shop/view.ts";
 import { loadCar, loadSimilar, ofModel, type ShownCar } from "./car-data.ts";
 import { CarEvidence } from "./car-evidence.tsx";
 import { CarFacts, DealerSheet, FeatureSheet } from "./car-facts.tsx";
@@ -18,7 +18,7 @@ import { PriceOverTime } from "./price-over-time.tsx";
 import { NearestCars, SimilarFigure, similarWithin } from "./similar-cars.tsx";
 
 /** The parameters of the address that are the page's, not of the search that led to it. */
-const ownNames = ["within", "rows", "numbers"];
+const ownNames = ["within", "numbers"];
 
 /** Returns the handler of `/listings/:listing_id`. */
 export const carPage =
@@ -59,13 +59,12 @@ const pricedCar = ({ listing, valued, own }: ShownCar) => ({
 });
 
 function judgementOf(car: ShownCar) {
-  const { listing, own, evidence, typicalDays, asOf } = car;
+  const { listing, own, evidence, asOf } = car;
   const change = listing.price_change_total ?? 0;
   const missing = evidence?.steps.findLast(({ event }) => event === "missing")?.day;
   return carVerdict({
     ...pricedCar(car),
     days: own?.days_on_market,
-    typicalDays,
     cuts: listing.price_drops,
     cutBy: change < 0 ? -change : undefined,
     soldOn: listing.sold_date,
@@ -80,18 +79,8 @@ async function sheetsOf({ requests, query }: PageVisit, car: ShownCar, hasPhoto:
   const { listing, own, valued } = car;
   const address = { path: `/listings/${listing.id}`, query };
   const reason = listing.sold_date === null ? noRatingOf(pricedCar(car)) : undefined;
-  const isCompared = valued !== undefined && valued.comparables.length > 0 && reason !== "branded";
-  const price = [
-    ...(reason === undefined
-      ? []
-      : [
-          <section key="why" class="fig tint rose">
-            <h2>Why there is no rating</h2>
-            <p>{whyNoRating(reason)}</p>
-          </section>,
-        ]),
-    <PriceOverTime key="price" car={car} address={address} />,
-  ];
+  const isCompared = valued !== undefined && valued.comparables.length > 0 && reason !== "branded_title";
+  const price = <PriceOverTime key="price" car={car} address={address} />;
   const facts = <CarFacts car={car} hasPhoto={hasPhoto} />;
   const features =
     (own?.features ?? []).length === 0 ? [] : [<FeatureSheet key="has" features={own?.features ?? []} />];
@@ -104,21 +93,32 @@ async function sheetsOf({ requests, query }: PageVisit, car: ShownCar, hasPhoto:
             {facts}
             {features}
           </div>,
-          ...price,
+          ...(reason === "branded_title" ? [<BrandedSheet key="why" />] : []),
+          price,
           dealer,
         ]}
       />
     );
   const load = (radius: number) => requests.loadPart("similar cars", () => loadSimilar(requests, listing.id, radius));
-  const similar = await similarWithin(valued, query, load);
+  const compared = { similar: await similarWithin(valued, query, load), address, asOf: car.asOf };
   return (
     <>
-      <Wide sheets={[<SimilarFigure key="similar" similar={similar} address={address} />, ...price, dealer]} />
+      <Wide sheets={[<SimilarFigure key="similar" {...compared} />, price, dealer]} />
       <Wide sheets={[facts, ...features]} />
-      <NearestCars similar={similar} address={address} asOf={car.asOf} />
+      <NearestCars {...compared} />
     </>
   );
 }
+
+const BrandedSheet = (): JSX.Element => (
+  <section class="fig tint rose">
+    <h2>Why there is no rating</h2>
+    <p>
+      Similar cars have clean titles. A branded one sells for less by an amount that depends on the damage, which no
+      dealer states. So this page shows the price and no comparison.
+    </p>
+  </section>
+);
 
 /** A wide sheet, and narrower ones beside it; one alone fills its column. */
 const Wide = ({ sheets: [first, ...beside] }: { readonly sheets: readonly JSX.Element[] }): JSX.Element => (
@@ -153,13 +153,7 @@ const Others = ({ car: { listing, others, view, photos } }: { readonly car: Show
           <a href={viewPath(view)}>Back to all{position === undefined ? "" : ` ${count(position.total)}`}</a>
         ) : null}
       </div>
-      <CardList
-        view={from === "search" ? withParameters(view, {}) : {}}
-        cars={cars}
-        photos={photos}
-        isFit={cars.length > 2}
-        isJudged={from !== "search" || isJudged(view)}
-      />
+      <CardList view={from === "search" ? view : {}} cars={cars} photos={photos} isFit={cars.length > 2} />
     </section>
   );
 };

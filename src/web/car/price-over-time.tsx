@@ -13,11 +13,15 @@ import type { PageAddress } from "./similar-cars.tsx";
 export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readonly address: PageAddress }) => {
   const { listing, own, valued } = car;
   const { price_drops: cuts, price_change_total: change, sold_date: sold, id } = listing;
-  const { changes, firstPrice } = changesOf(listing);
   // A car that was sold on the day it was listed has no days.
   const days = sold === null ? own?.days_on_market : own?.days_on_market || undefined;
   const said = { days, cuts, change, supplyDays: sold === null ? valued?.supply?.days_supply : undefined };
-  const steps = stepsOf(listing);
+  const rows = pricesOf(listing);
+  const end = {
+    date: (sold ?? listing.last_checked_at).slice(0, 10),
+    price: listing.price ?? rows.at(-1)?.price ?? null,
+  };
+  const steps = [...rows, end];
   return (
     <Figure
       id="price"
@@ -30,20 +34,12 @@ export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readon
           { title: "Change", sort: "change", value: changeOf, format: dollars },
           { title: "Miles", sort: "miles", value: ({ miles }) => miles, format: count },
         ],
-        rows: [
-          {
-            date: steps[0]?.day ?? "",
-            price: firstPrice,
-            price_before: null,
-            miles: changes.length === 0 ? listing.miles : null,
-          },
-          ...changes,
-        ],
+        rows,
         sorting: sortingOf("price", address.path, address.query),
       }}
       sql={`SELECT date, price_before, price, miles\nFROM price_changes\nWHERE listing_id = ${sqlText(id)}\nORDER BY changed_at`}
     >
-      {steps[0]?.day === steps.at(-1)?.day || steps.every(({ price }) => price === null) ? (
+      {steps[0]?.date === end.date || steps.every(({ price }) => price === null) ? (
         <p class="mute">Seen on one day: there is no line to draw.</p>
       ) : (
         <PriceLine steps={steps} />
@@ -52,18 +48,22 @@ export const PriceOverTime = ({ car, address }: { readonly car: ShownCar; readon
   );
 };
 
-const changeOf = ({
-  price,
-  price_before: before,
-}: Pick<ListingDetail["price_history"][number], "price" | "price_before">) =>
+type PricePoint = Pick<ListingDetail["price_history"][number], "date" | "price" | "price_before" | "miles">;
+
+const changeOf = ({ price, price_before: before }: PricePoint): number | null =>
   price === null || before === null ? null : price - before;
 
-interface Step {
-  readonly day: string;
-  readonly price: number | null;
+/** Returns the first price of a car, and each change, in their order. */
+function pricesOf(listing: ListingDetail): readonly PricePoint[] {
+  const changes = [...listing.price_history].sort((one, other) => (one.changed_at < other.changed_at ? -1 : 1));
+  const { price, miles, inventory_date: listed, last_checked_at: last } = listing;
+  const [first] = changes;
+  const date = (listed ?? first?.date ?? last).slice(0, 10);
+  const start = first === undefined ? { price, miles } : { price: first.price_before, miles: null };
+  return [{ ...start, date, price_before: null }, ...changes];
 }
 
-const PriceLine = ({ steps }: { readonly steps: readonly Step[] }): JSX.Element => {
+const PriceLine = ({ steps }: { readonly steps: readonly Pick<PricePoint, "date" | "price">[] }): JSX.Element => {
   const prices = steps.flatMap(({ price }) => price ?? []);
   const [start] = prices;
   const end = prices.at(-1);
@@ -75,7 +75,7 @@ const PriceLine = ({ steps }: { readonly steps: readonly Step[] }): JSX.Element 
       }
       width={420}
       height={118}
-      x={dayScale(steps.map((step) => step.day))}
+      x={dayScale(steps.map(({ date }) => date))}
       y={numberScale(prices, { format: dollars })}
       marks={[
         {
@@ -83,27 +83,9 @@ const PriceLine = ({ steps }: { readonly steps: readonly Step[] }): JSX.Element 
           color: "coral",
           isStepped: true,
           name: dollars(end),
-          points: steps.map((step) => [valueOfDay(step.day), step.price]),
+          points: steps.map(({ date, price }) => [valueOfDay(date), price]),
         },
       ]}
     />
   );
 };
-
-/** Returns the changes of a price in their order, and the price before them. */
-function changesOf({ price_history, price }: ListingDetail) {
-  const changes = [...price_history].sort((one, other) => (one.changed_at < other.changed_at ? -1 : 1));
-  const [first] = changes;
-  return { changes, firstPrice: first === undefined ? price : first.price_before };
-}
-
-/** Returns the prices from the first day to the last one, or to the sale. */
-function stepsOf(listing: ListingDetail): readonly Step[] {
-  const { inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
-  const { changes, firstPrice } = changesOf(listing);
-  return [
-    { day: first ?? changes[0]?.date ?? last, price: firstPrice },
-    ...changes.map((change) => ({ day: change.date, price: change.price })),
-    { day: sold ?? last, price: price ?? changes.at(-1)?.price ?? null },
-  ].map((step) => ({ day: step.day.slice(0, 10), price: step.price }));
-}

@@ -7,8 +7,7 @@ import { numberScale } from "../charts/scale.ts";
 import { Badge } from "../components/badge.tsx";
 import { Segments } from "../components/chips.tsx";
 import { Figure } from "../components/figure.tsx";
-import type { Numbers } from "../components/numbers.tsx";
-import type { TableColumn } from "../components/table.tsx";
+import { type Numbers, sortingOf } from "../components/numbers.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import {
   countSimilar,
@@ -81,9 +80,14 @@ export interface PageAddress {
 interface SimilarProps {
   readonly similar: Similar;
   readonly address: PageAddress;
+  readonly asOf: string;
 }
 
-export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element => {
+/** Returns how the table of the figure is sorted: it has all similar cars. */
+const sortingOfAll = ({ path, query }: PageAddress) => sortingOf("similar", path, query);
+
+export const SimilarFigure = (props: SimilarProps): JSX.Element => {
+  const { similar, address, asOf } = props;
   const { valued, cars } = similar;
   const { price, model } = valued.subject;
   const prices = cars.map(({ adjusted_price }) => adjusted_price);
@@ -97,9 +101,9 @@ export const SimilarFigure = ({ similar, address }: SimilarProps): JSX.Element =
         hasCars && price === null ? things(cars.length, "similar car") : similarTitle(countSimilar(price ?? 0, prices))
       }
       of={isDrawn ? similarNote({ model: model ?? "car", years }) : undefined}
-      numbers={hasCars ? numbersOf(cars) : undefined}
+      numbers={hasCars ? { rows: cars, columns: columnsOf(asOf), sorting: sortingOfAll(address) } : undefined}
       sql={sqlOf(valued)}
-      controls={<Distances similar={similar} address={address} />}
+      controls={<Distances {...props} />}
     >
       {isDrawn ? <Dots similar={similar} /> : <p>{fewCarsNote(prices, valued.valuation)}</p>}
     </Figure>
@@ -165,70 +169,12 @@ const Distances = ({ similar: { radius, counts, nearest }, address: { path, quer
 const nameOf = ({ year, trim, version, vin }: SimilarCar): string =>
   [year, trim ?? version].filter((part) => part !== null).join(" ") || vin;
 
-/** The names of the columns in CSV are those of the API. */
-const numbersOf = (rows: readonly SimilarCar[]): Numbers<SimilarCar> => ({
-  rows,
-  columns: [
-    { title: "Car", sort: "car", value: nameOf, path: (car) => `/listings/${car.listing_id}` },
-    { title: "State", sort: "status", value: (car) => car.status },
-    { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
-    { title: "Distance", sort: "distance_miles", value: (car) => car.distance_miles, format: milesText },
-    { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
-    { title: "Adjustment", sort: "adjustment", value: (car) => car.adjustment, format: dollars },
-    { title: "Made comparable", sort: "adjusted_price", value: (car) => car.adjusted_price, format: dollars },
-    { title: "Weight", sort: "weight", value: (car) => car.weight, format: (weight) => weight.toFixed(2) },
-    { title: "VIN", sort: "vin", value: (car) => car.vin },
-  ],
-});
-
-const milesText = (miles: number): string => count(miles, " mi");
-
-/** Returns the statement of cars for sale of the model, within the years of the similar cars. */
-function sqlOf({ subject: { make, model, year } }: Valued): string | undefined {
-  if (make === null || model === null) return undefined;
-  const years = year === null ? "" : `\n  AND year BETWEEN ${year - yearsMax} AND ${year + yearsMax}`;
-  return `SELECT year, trim, miles, price, city, state\nFROM active\nWHERE make = ${sqlText(make)} AND model = ${sqlText(model)}${years}\nORDER BY price`;
-}
-
-const yearsMax = nearness.yearsMax;
-
-/** The rows of the table that are shown at first. */
-const firstRows = 6;
-
-/** The nearest similar cars: six, or all. */
-export const NearestCars = ({ similar, address, asOf }: SimilarProps & { readonly asOf: string }) => {
-  const { path, query } = address;
-  const { cars } = similar;
-  if (cars.length === 0) return null;
-  const rowsMax = query.has("rows") ? cars.length : Math.min(firstRows, cars.length);
-  const isWhole = rowsMax === cars.length;
-  return (
-    <TableSheet
-      id="nearest"
-      title={query.has("rows") ? `All ${things(cars.length, "similar car")}` : nearestTitle(rowsMax)}
-      tools={
-        <>
-          {isWhole ? null : (
-            <a href={`${changedPath(path, query, { rows: "all" })}#nearest`}>{count(cars.length - rowsMax)} more</a>
-          )}
-          <a href="/docs/guides/valuation">How a price becomes comparable</a>
-        </>
-      }
-      label="Similar cars"
-      columns={nearestColumns(asOf)}
-      rows={cars}
-      rowsMax={rowsMax}
-      sorts={address}
-      first="distance"
-    />
-  );
-};
-
-const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
+/** The columns of similar cars: the first ones are those of the nearest. Their names in addresses and CSV are those of the API. */
+const columnsOf = (asOf: string): Numbers<SimilarCar>["columns"] => [
   {
     title: "Car",
-    sort: "year",
-    value: ({ year }) => year,
+    sort: "car",
+    value: nameOf,
     cell: (car) => (
       <>
         <a href={`/listings/${car.listing_id}`}>{nameOf(car)}</a>
@@ -237,19 +183,55 @@ const nearestColumns = (asOf: string): readonly TableColumn<SimilarCar>[] => [
       </>
     ),
   },
-  { title: "Distance", value: (car) => car.distance_miles, format: milesText },
-  { title: "Miles", value: (car) => car.miles, format: count },
-  { title: "Price", value: (car) => car.price, format: dollars },
-  {
-    title: "Made comparable",
-    sort: "comparable",
-    isNumber: true,
-    value: (car) => car.adjusted_price,
-    cell: (car) => <b>{dollars(car.adjusted_price)}</b>,
-  },
+  { title: "Distance", sort: "distance_miles", value: (car) => car.distance_miles, format: milesText },
+  { title: "Miles", sort: "miles", value: (car) => car.miles, format: count },
+  { title: "Price", sort: "price", value: (car) => car.price, format: dollars },
+  { title: "Made comparable", sort: "adjusted_price", value: (car) => car.adjusted_price, format: dollars },
   {
     title: "State",
+    sort: "status",
+    value: (car) => car.status,
     cell: ({ sold_date: sold }) =>
       sold === null ? <Badge look="petrol">for sale</Badge> : <Badge>sold {shortDay(sold, asOf)}</Badge>,
   },
+  { title: "Adjustment", sort: "adjustment", value: (car) => car.adjustment, format: dollars },
+  { title: "Weight", sort: "weight", value: (car) => car.weight, format: (weight) => weight.toFixed(2) },
+  { title: "VIN", sort: "vin", value: (car) => car.vin },
 ];
+
+const nearestColumns = 6;
+
+const milesText = (miles: number): string => count(miles, " mi");
+
+/** Returns the statement of cars for sale of the model, within the years of the similar cars. */
+function sqlOf({ subject: { make, model, year } }: Valued): string | undefined {
+  if (make === null || model === null) return undefined;
+  const { yearsMax } = nearness;
+  const years = year === null ? "" : `\n  AND year BETWEEN ${year - yearsMax} AND ${year + yearsMax}`;
+  return `SELECT year, trim, miles, price, city, state\nFROM active\nWHERE make = ${sqlText(make)} AND model = ${sqlText(model)}${years}\nORDER BY price`;
+}
+
+/** The nearest similar cars, of which the table of the figure has all. */
+const nearestRows = 6;
+
+export const NearestCars = ({ similar: { cars }, address, asOf }: SimilarProps): JSX.Element | null =>
+  cars.length === 0 ? null : (
+    <TableSheet
+      id="nearest"
+      title={nearestTitle(Math.min(nearestRows, cars.length))}
+      tools={
+        <>
+          {cars.length <= nearestRows ? null : (
+            <a href={sortingOfAll(address).pathOf("distance_miles")}>{count(cars.length - nearestRows)} more</a>
+          )}
+          <a href="/docs/guides/valuation">How a price becomes comparable</a>
+        </>
+      }
+      label="Similar cars"
+      columns={columnsOf(asOf).slice(0, nearestColumns)}
+      rows={cars}
+      rowsMax={nearestRows}
+      sorts={address}
+      first="distance_miles"
+    />
+  );

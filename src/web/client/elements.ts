@@ -19,8 +19,8 @@ export function setAttributes(element: Element, values: Readonly<Record<string, 
 /** How long typing pauses before it has an effect. */
 const pauseMs = 200;
 
-/** Returns a function that does the work of its last call, if any, after typing has paused, with a signal that the next call aborts. */
-export function afterPause(): (work?: (signal: AbortSignal) => void) => void {
+/** Returns a function that does the work of its last call after typing has paused, with a signal that the next call aborts. */
+export function afterPause(): (work: (signal: AbortSignal) => void) => void {
   let pause: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
   return (work) => {
@@ -28,6 +28,6 @@ export function afterPause(): (work?: (signal: AbortSignal) => void) => void {
     current?.abort();
     current = new AbortController();
     const { signal } = current;
-    if (work !== undefined) pause = setTimeout(() => work(signal), pauseMs);
+    pause = setTimeout(() => work(signal), pauseMs);
   };
 }

@@ -20,9 +20,6 @@ export const ratingWords: Readonly<Record<Rating, string>> = {
   high: "High price",
 };
 
-/** The keywords of a listing say its title, its owners and its fleet. */
-export type Keyword = "one_owner" | "clean_title" | "branded" | "fleet";
-
 interface JudgedCar {
   readonly value_rating?: Rating | null | undefined;
   readonly keywords?: readonly string[] | null | undefined;

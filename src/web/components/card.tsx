@@ -1,5 +1,5 @@
-/** The card of a car: one markup, tall in a grid, flat on phones. Cards stand in `Cars`. */
-import type { ComponentChildren, JSX } from "preact";
+/** The card of a car: one markup, tall in a grid, flat on phones. */
+import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Stage } from "../drawings/car-drawing.tsx";
 import { cardSentence, historyParts } from "../sentences/car.ts";
@@ -10,11 +10,12 @@ import { Badge, PriceBadge } from "./badge.tsx";
 /** A listing as a card shows it: the fields of a search. */
 export type CardListing = AnswerOf<"searchListings">["data"][number];
 
-/** The fields that a card shows, for the parameter `fields` of a search. */
+/** The fields that a card and a table show, for the parameter `fields` of a search. */
 export const cardFields: readonly string[] = [
   ...["vin", "year", "make", "model", "trim", "body_type", "exterior_color", "base_exterior_color", "features"],
   ...["price", "miles", "inventory_type", "days_on_market", "sold_date", "distance_miles", "city", "state"],
-  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords"],
+  "photo_urls",
+  ...["market_value", "market_value_low", "market_value_high", "value_rating", "keywords", "dealer_id", "dealer_name"],
 ];
 
 interface CardProps {
@@ -23,11 +24,9 @@ interface CardProps {
   readonly path: string;
   /** The address of its photo, if photos are shown. */
   readonly photo?: string | undefined;
-  /** Whether its price is judged: those of sold cars and of past days are not. */
-  readonly isJudged?: boolean | undefined;
 }
 
-export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Element => (
+export const Card = ({ car, path, photo }: CardProps): JSX.Element => (
   <li class="card" id={`car-${car.id}`}>
     <Stage car={car} photo={photo} />
     {car.inventory_type === "certified" ? (
@@ -55,7 +54,7 @@ export const Card = ({ car, path, photo, isJudged = true }: CardProps): JSX.Elem
         <b>{car.price == null ? "No price" : dollars(car.price)}</b>
         <PriceBadge car={car} />
       </span>
-      {isJudged ? <span class="why">{cardSentence(car)}</span> : null}
+      {car.sold_date == null ? <span class="why">{cardSentence(car)}</span> : null}
       <Ruler car={car} />
       <span class="sub2">
         <span>{historyParts(car.keywords).join(" · ")}</span>
@@ -84,21 +83,6 @@ const Ruler = ({ car }: Pick<CardProps, "car">): JSX.Element | null => {
     </svg>
   );
 };
-
-interface CarsProps {
-  /** `cars` on the page that a skip link leads to. */
-  readonly id?: string | undefined;
-  /** Whether few cards fill the width. */
-  readonly isFit?: boolean | undefined;
-  readonly children: ComponentChildren;
-}
-
-/** The grid of cards. */
-export const Cars = ({ id, isFit = false, children }: CarsProps): JSX.Element => (
-  <ul class={isFit ? "cars fit" : "cars"} id={id} tabIndex={id === undefined ? undefined : -1}>
-    {children}
-  </ul>
-);
 
 /** Returns the year, make and model of a car, or its VIN if none is known. */
 export const carName = ({ year, make, model, vin }: CardListing): string =>

@@ -1,18 +1,11 @@
 /** A sheet with a table, whose headings sort by the address of its page. */
 import { sortingOf } from "./numbers.tsx";
 import { Sheet, type SheetProps } from "./sheet.tsx";
-import { DataTable, type TableColumn } from "./table.tsx";
+import { DataTable, type TableProps } from "./table.tsx";
 
-interface TableSheetProps<Row> extends SheetProps {
+interface TableSheetProps<Row> extends SheetProps, Omit<TableProps<Row>, "label" | "sorting"> {
   /** What the table is; by default, the title of the sheet. */
   readonly label?: string;
-  readonly rows: readonly Row[];
-  /** The most rows that are shown, in their order, besides the reader's; all by default. */
-  readonly rowsMax?: number | undefined;
-  readonly columns: readonly TableColumn<Row>[];
-  readonly isMine?: (row: Row) => boolean;
-  readonly hasPictures?: boolean;
-  readonly empty?: string | undefined;
   /** The address of a page whose table sorts by its columns with values. */
   readonly sorts?: { readonly path: string; readonly query: URLSearchParams };
   /** The order of the rows that the page has: the sort of a column, after `-` if it descends. */
@@ -21,15 +14,14 @@ interface TableSheetProps<Row> extends SheetProps {
 
 /** A sheet with a table below what else it has. */
 export function TableSheet<Row>(given: TableSheetProps<Row>) {
-  const { rows, rowsMax, columns, sorts, first, isMine, hasPictures = false, children, ...props } = given;
-  const { label = String(props.title), empty = "None.", ...sheet } = props;
-  const { id = "" } = sheet;
+  const { rows, rowsMax, columns, sorts, first, isMine, hasPictures, empty, label, children, ...sheet } = given;
+  const { id = "", title } = sheet;
   const sorting = sorts && sortingOf(id, sorts.path, sorts.query, id);
   return (
     <Sheet {...sheet}>
       {children}
       <DataTable
-        label={label}
+        label={label ?? String(title)}
         rows={rows}
         rowsMax={rowsMax}
         columns={columns.map((column) => ({
@@ -38,7 +30,7 @@ export function TableSheet<Row>(given: TableSheetProps<Row>) {
         }))}
         empty={empty}
         hasPictures={hasPictures}
-        {...(isMine === undefined ? {} : { isMine })}
+        isMine={isMine}
         sorting={sorting && { ...sorting, current: sorting.current ?? first }}
       />
     </Sheet>

@@ -26,7 +26,7 @@ export interface Sorting {
   readonly pathOf: (sort: string) => string;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** What the table is, for readers who do not see it. */
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
@@ -35,11 +35,11 @@ interface TableProps<Row> {
   readonly rowsMax?: number | undefined;
   readonly sorting?: Sorting | undefined;
   /** Whether a row is the reader's, which is gold. */
-  readonly isMine?: (row: Row) => boolean;
+  readonly isMine?: ((row: Row) => boolean) | undefined;
   /** Whether the first column holds drawings, which phones leave out. */
-  readonly hasPictures?: boolean;
+  readonly hasPictures?: boolean | undefined;
   /** What is said without rows. */
-  readonly empty?: string;
+  readonly empty?: string | undefined;
 }
 
 export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props }: TableProps<Row>): JSX.Element {
@@ -63,7 +63,7 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
               <tr key={index} class={isMine?.(row) === true ? "me" : undefined}>
                 {columns.map((column, at) => (
                   <td key={at} class={lookOf(column)}>
-                    {column.cell === undefined ? valueIn(row, column) : column.cell(row)}
+                    {cellIn(row, column)}
                   </td>
                 ))}
               </tr>
@@ -77,7 +77,9 @@ export function DataTable<Row>({ label, columns, rows, empty = "None.", ...props
 const lookOf = <Row,>({ format, isNumber = format !== undefined }: TableColumn<Row>): string | undefined =>
   isNumber ? "num" : undefined;
 
-function valueIn<Row>(row: Row, { value, format = String, path }: TableColumn<Row>): ComponentChildren {
+/** Returns what a column shows of a row. */
+export function cellIn<Row>(row: Row, { cell, value, format = String, path }: TableColumn<Row>): ComponentChildren {
+  if (cell !== undefined) return cell(row);
   const known = value?.(row) ?? null;
   if (known === null || known === "") return "–";
   const text = typeof known === "number" ? format(known) : known;

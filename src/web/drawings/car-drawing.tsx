@@ -19,24 +19,6 @@ export interface DrawnCar {
   readonly vin?: string | null | undefined;
 }
 
-/** Returns the drawing of a model, in one paint for all. */
-export const plainCar = ({ make, model }: Pick<DrawnCar, "make" | "model">): DrawnCar => ({
-  make,
-  model,
-  vin: "model",
-  exterior_color: "cavalry blue",
-});
-
-/** What a drawing shows: the names of its shapes, its paint, and the classes of its variations. */
-interface CarLook {
-  readonly carClass: CarClass;
-  /** The color, as `#rrggbb`. */
-  readonly paint: string;
-  /** One of the four rims, from 0. */
-  readonly rim: number;
-  readonly variations: readonly ("toned" | "no-rails" | "dark-rims")[];
-}
-
 /** The centers of the rear and front wheels, their height and the radius of their rims, in the units of `cars.svg`. */
 const wheels: Readonly<Record<CarClass, readonly [rear: number, front: number, y: number, radius: number]>> = {
   city: [78.2, 229.8, 99.2, 14.2],
@@ -73,27 +55,6 @@ const sportTrims =
 
 const roofRails = /\broof[ _](rack|rail)/i;
 
-/** Returns what the drawing of a car shows. */
-export function lookOf(car: DrawnCar): CarLook {
-  const features = car.features ?? undefined;
-  const isKind = car.vin === null || car.vin === undefined;
-  return {
-    carClass: carClassOf(car.model, car.body_type),
-    paint: isKind && car.base_exterior_color == null ? kindPaint : paintOf(car.exterior_color, car.base_exterior_color),
-    rim: textHash(car.vin ?? "") % rims,
-    variations: [
-      ...(premiumMakes.has(car.make ?? "") ? (["toned"] as const) : []),
-      ...(features !== undefined && !features.some((feature) => roofRails.test(feature))
-        ? (["no-rails"] as const)
-        : []),
-      ...(sportTrims.test(car.trim ?? "") ? (["dark-rims"] as const) : []),
-    ],
-  };
-}
-
-/** The paint of a kind of cars, which has none. */
-const kindPaint = "#6d8f95";
-
 interface CarDrawingProps {
   readonly car: DrawnCar;
   /** `mini` in the first column of a table. */
@@ -102,18 +63,22 @@ interface CarDrawingProps {
 
 /** The drawing of a car, as wide as its place. It says nothing that the words beside it do not. */
 export const CarDrawing = ({ car, look }: CarDrawingProps): JSX.Element => {
-  const { carClass, paint, rim, variations } = lookOf(car);
+  const { features } = car;
+  const carClass = carClassOf(car.model, car.body_type);
   const [rear, front, y, radius] = wheels[carClass];
+  const rim = textHash(car.vin ?? "") % rims;
+  const classes = [
+    "car",
+    look,
+    premiumMakes.has(car.make ?? "") && "toned",
+    features != null && !features.some((feature) => roofRails.test(feature)) && "no-rails",
+    sportTrims.test(car.trim ?? "") && "dark-rims",
+  ];
   // Preact's types lack the attribute.
-  const colored = { color: paint };
+  const colored = { color: paintOf(car.exterior_color, car.base_exterior_color) };
   const place = { y: rounded(y - radius), width: rounded(2 * radius), height: rounded(2 * radius) };
   return (
-    <svg
-      class={["car", ...(look === undefined ? [] : [look]), ...variations].join(" ")}
-      viewBox="0 0 320 132"
-      {...colored}
-      aria-hidden="true"
-    >
+    <svg class={classes.filter(Boolean).join(" ")} viewBox="0 0 320 132" {...colored} aria-hidden="true">
       <use href={`${drawings}#${carClass}`} />
       {[rear, front].map((x) => (
         <use key={x} href={`${drawings}#rim-${rim}`} x={rounded(x - radius)} {...place} />
@@ -129,7 +94,7 @@ const rounded = (length: number): number => Math.round(length * 10) / 10;
 /** The paint of a car, thinned over the whole stage around its drawing. */
 export const Wash = ({ car }: { readonly car: DrawnCar }): JSX.Element => (
   <svg class="wash" aria-hidden="true">
-    <rect width="100%" height="100%" fill={lookOf(car).paint} />
+    <rect width="100%" height="100%" fill={paintOf(car.exterior_color, car.base_exterior_color)} />
   </svg>
 );
 

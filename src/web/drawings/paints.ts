@@ -35,8 +35,8 @@ const paintsOfBases: Readonly<Record<string, string>> = {
   Yellow: "#d9a514",
 };
 
-/** The paint of a car whose color is unknown. */
-const plainPaint = "#7a858a";
+/** The paint of a car whose color is unknown, and of a model. */
+const plainPaint = "#6d8ba1";
 
 /** How far the name of a color shifts its base color, in each of red, green and blue. */
 const shiftMax = 10;

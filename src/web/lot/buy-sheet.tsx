@@ -5,7 +5,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { numbersUrl } from "../components/numbers.tsx";
 import { Meter, type TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
-import { CarDrawing, plainCar } from "../drawings/car-drawing.tsx";
+import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { buyNote } from "../sentences/lot.ts";
 import { amountOf, count, dollars, signedPercent, wholePercent } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -98,7 +98,7 @@ function modelColumns(
 ): readonly TableColumn<{ readonly make: string; readonly model: string | null }>[] {
   const around = { inventory_type: typesOf(choice.condition), ...aroundDealer(choice.dealer, buyRadius) };
   return [
-    { title: "", cell: (model) => <CarDrawing car={plainCar(model)} look="mini" /> },
+    { title: "", cell: (model) => <CarDrawing car={model} look="mini" /> },
     {
       title: "Model",
       value: ({ make, model }) => `${make} ${model ?? ""}`,

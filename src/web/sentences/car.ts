@@ -7,6 +7,7 @@ import {
   aboutNumber,
   agreeing,
   attention,
+  capital,
   clause,
   daysText,
   type Hrefs,
@@ -47,47 +48,31 @@ export interface PricedCar {
   readonly null_reason?: AnswerOf<"findComparables">["data"]["valuation"]["null_reason"] | undefined;
 }
 
-export type NoRating =
-  | "branded"
-  | "no_price"
-  | "too_low"
-  | "too_high"
-  | "few_similar"
-  | "unknown_facts"
-  | "beyond"
-  | "no_data";
-
-const ofReasons: Readonly<Record<NonNullable<PricedCar["null_reason"]>, NoRating>> = {
-  branded_title: "branded",
-  insufficient_sample: "few_similar",
-  unknown_attributes: "unknown_facts",
-  out_of_range: "beyond",
-  not_found: "no_data",
-  no_data: "no_data",
-};
+/** Why a car has no rating: the reasons of valuations, and those that its price shows. */
+const noRatings = {
+  branded_title: "No rating: cars with a branded title are not valued",
+  no_price: "No rating: the dealer states no price",
+  too_low: "No rating: less than half of what similar cars cost",
+  too_high: "No rating: more than twice what similar cars cost",
+  insufficient_sample: "Too few similar cars to rate",
+  unknown_attributes: "No rating: its model, year, miles or condition is not stated",
+  out_of_range: "No rating: no similar car has such a year, miles or price",
+  not_found: "No rating: this version of the data has no value of it",
+  no_data: "No rating: this version of the data has no values",
+} as const;
 
 /**
  * Returns why a car has no rating; undefined if it has one. A branded title comes first, then a price that is not stated. With a value, the price is
  * below a half of it or above twice. Without one, the reason is that of the valuation; searches answer none, and it is too few similar cars.
  */
-export function noRatingOf({ price, value_rating, market_value: value, ...car }: PricedCar): NoRating | undefined {
-  if (typeof value_rating === "string") return undefined;
-  if (car.keywords?.includes("branded") || car.null_reason === "branded_title") return "branded";
+export function noRatingOf(car: PricedCar): keyof typeof noRatings | undefined {
+  const { price, market_value: value } = car;
+  if (typeof car.value_rating === "string") return undefined;
+  if (car.keywords?.includes("branded") || car.null_reason === "branded_title") return "branded_title";
   if (typeof price !== "number") return "no_price";
   if (typeof value === "number") return price < value ? "too_low" : "too_high";
-  return ofReasons[car.null_reason ?? "insufficient_sample"];
+  return car.null_reason ?? "insufficient_sample";
 }
-
-const shortReasons: Readonly<Record<NoRating, string>> = {
-  branded: "No rating: cars with a branded title are not valued",
-  no_price: "No rating: the dealer states no price",
-  too_low: "No rating: less than half of what similar cars cost",
-  too_high: "No rating: more than twice what similar cars cost",
-  few_similar: "Too few similar cars to rate",
-  unknown_facts: "No rating: its model, year, miles or condition is not stated",
-  beyond: "No rating: no similar car has such a year, miles or price",
-  no_data: "No rating: this version of the data has no values",
-};
 
 /** Returns how far a price is from its value: `$2,275 less`; undefined without a rating. */
 export function cardDifference(car: PricedCar): string | undefined {
@@ -101,26 +86,31 @@ export function cardDifference(car: PricedCar): string | undefined {
 /** Returns the line below the price of a card: `$2,275 less than similar cars`, or why the car has no rating. */
 export function cardSentence(car: PricedCar): string {
   const reason = noRatingOf(car);
-  if (reason !== undefined) return shortReasons[reason];
+  if (reason !== undefined) return noRatings[reason];
   const difference = cardDifference(car);
   return difference === undefined ? "" : `${difference} ${difference === "Same price" ? "as" : "than"} similar cars`;
 }
 
-/** Returns the history of a car as parts for a line of a card; `No history stated` without one. A branded title is a badge beside. */
+/** What keywords say of a car, on a card and in a sentence. A branded title is not called clean. */
+const histories = [
+  ["branded", "Salvage or rebuilt", "branded title"],
+  ["clean_title", "Clean title", "clean title"],
+  ["one_owner", "1 owner", "one owner"],
+  ["fleet", "Ex-fleet", "once a fleet car"],
+] as const;
+
+/** Returns what is known of the history of a car. */
+const historyOf = (keywords: readonly string[]) =>
+  histories.filter(([word]) => keywords.includes(word) && !(word === "clean_title" && keywords.includes("branded")));
+
+/** Returns the history of a car as parts for a line of a card. */
 export function historyParts(keywords: readonly string[] | null | undefined): readonly string[] {
-  const has = (word: string): boolean => keywords?.includes(word) === true;
-  const parts = [
-    has("branded") ? "Salvage or rebuilt" : has("clean_title") ? "Clean title" : "",
-    has("one_owner") ? "1 owner" : "",
-    has("fleet") ? "Ex-fleet" : "",
-  ].filter((text) => text !== "");
+  const parts = historyOf(keywords ?? []).map(([, short]) => short);
   return parts.length === 0 ? ["No history stated"] : parts;
 }
 
 export interface JudgedCar extends PricedCar {
   readonly days?: MaybeNumber;
-  /** The typical time of such cars on the lot. */
-  readonly typicalDays?: MaybeNumber;
   /** How often the price has been reduced, and by how much in all. */
   readonly cuts?: MaybeNumber;
   readonly cutBy?: MaybeNumber;
@@ -133,7 +123,7 @@ export interface JudgedCar extends PricedCar {
 
 /**
  * Returns the verdict of a car's page. Great and good prices are marked as neutral, high and implausible ones as attention, fair ones not at all.
- * The time on the lot is marked from 60 days on, if it is at least twice that of such cars where that is known. Sold cars are not judged.
+ * More than 60 days on the lot are marked. Sold cars are not judged.
  */
 export function carVerdict(car: JudgedCar): Judgement {
   const { soldOn, missingSince, asOf, price, keywords } = car;
@@ -145,7 +135,7 @@ export function carVerdict(car: JudgedCar): Judgement {
     typeof missingSince === "string"
       ? clause`${attention(`Not in its dealer's file since ${shortDay(missingSince, asOf)}`, car.hrefs?.evidence)}: ask whether it is still for sale.`
       : undefined;
-  if (noRatingOf(car) === "branded") return judgement(joined([missing, brandedSentence]), []);
+  if (noRatingOf(car) === "branded_title") return judgement(joined([missing, brandedSentence]), []);
   const said = joined([missing, priceSentence(car), timeSentence(car), historySentence(keywords)]);
   return judgement(said.length > 0 ? said : ["Its price is not judged."], []);
 }
@@ -159,23 +149,17 @@ const brandedSentence: Sentence = [
 function priceSentence(car: JudgedCar): Sentence | undefined {
   const { price, market_value: value, value_rating: rating, hrefs } = car;
   const reason = noRatingOf(car);
-  switch (reason) {
-    case undefined:
-      break;
-    case "no_price":
-      return joined([
-        "The dealer states no price.",
-        clause`Similar cars cost about ${wholePrice(known(value, aboutNumber))}.`,
-      ]);
-    case "too_low":
-      return clause`${attention("Less than half", hrefs?.similar)} of what similar cars cost: ask whether the price is a mistake, and what is wrong.`;
-    case "too_high":
-      return clause`${attention("More than twice", hrefs?.similar)} what similar cars cost: ask whether the price is a mistake.`;
-    case "no_data":
-      return undefined;
-    default:
-      return [`${shortReasons[reason].replace("No rating:", "Its price is not judged:")}.`];
+  if (reason === "no_data" || reason === "not_found") return undefined;
+  if (reason === "no_price")
+    return joined([
+      "The dealer states no price.",
+      clause`Similar cars cost about ${wholePrice(known(value, aboutNumber))}.`,
+    ]);
+  if (reason === "too_low" || reason === "too_high") {
+    const words = noRatings[reason].replace("No rating: ", "");
+    return clause`${attention(capital(words), hrefs?.similar)}: ask whether the price is a mistake.`;
   }
+  if (reason !== undefined) return [`${noRatings[reason].replace("No rating:", "Its price is not judged:")}.`];
   if (typeof price !== "number" || typeof value !== "number") return undefined;
   const difference = price - value;
   if (Math.abs(difference) < sameShare * value && rating === "fair") return ["About the price of similar cars."];
@@ -184,10 +168,9 @@ function priceSentence(car: JudgedCar): Sentence | undefined {
   return clause`${part(words, rating === "high" ? "attention" : "neutral", hrefs?.similar)} than similar cars.`;
 }
 
-function timeSentence({ days, typicalDays, cuts, cutBy, hrefs }: JudgedCar): Sentence | undefined {
+function timeSentence({ days, cuts, cutBy, hrefs }: JudgedCar): Sentence | undefined {
   if (typeof days !== "number") return undefined;
-  const isLong = days > agedDays && (!some(typicalDays) || days >= 2 * typicalDays);
-  if (isLong) {
+  if (days > agedDays) {
     const unsold = attention(`${daysText(days)} unsold`, hrefs?.history);
     return cuts === 0
       ? clause`${unsold} and never reduced: ask why.`
@@ -205,33 +188,9 @@ const timesText = (times: number): string => (times === 1 ? "once" : times === 2
 
 function historySentence(keywords: readonly string[] | null | undefined): Sentence | undefined {
   if (keywords === null || keywords === undefined) return undefined;
-  const has = (word: string): boolean => keywords.includes(word);
-  return sentenceOf(
-    has("branded") ? "branded title" : has("clean_title") ? "clean title" : undefined,
-    has("one_owner") ? "one owner" : undefined,
-    has("fleet") ? "once a fleet car" : undefined,
-    keywords.length === 0 ? "no history stated" : undefined,
-  );
+  const parts = historyOf(keywords).map(([, , words]) => words);
+  return sentenceOf(...(parts.length === 0 ? ["no history stated"] : parts));
 }
-
-const longReasons: Readonly<Record<NoRating, string>> = {
-  branded:
-    "Similar cars have clean titles. A branded one sells for less by an amount that depends on the damage, which no dealer states. So this page shows the price and no comparison.",
-  no_price: "The dealer states no price, so nothing can be compared. Ask for it.",
-  too_low:
-    "Its price is less than half of what we expect for such a car. Prices that low are mostly mistakes, first rates or damaged cars, so it is not rated.",
-  too_high:
-    "Its price is more than twice what we expect for such a car. Prices that high are mostly mistakes or rare cars, so it is not rated.",
-  few_similar: `A value needs ${rules.sampleMin} similar cars with a price, for sale or sold in the last ${rules.soldDays} days. This car has fewer.`,
-  unknown_facts:
-    "A value needs the make, model, year, miles and condition of a car. The dealer's file lacks one of them.",
-  beyond:
-    "A value is not extended beyond the cars that it rests on: the year, miles, sticker or price of this car lies outside of theirs.",
-  no_data: "This version of the data has no values yet, or not of this car.",
-};
-
-/** Returns why there is no rating, as the paragraph of a page. */
-export const whyNoRating = (reason: NoRating): string => longReasons[reason];
 
 /** How many similar cars, made comparable, cost less than this car, more, and the same. */
 type SimilarPrices = Readonly<Record<"less" | "more", number> & Partial<Record<"same", number>>>;
@@ -339,21 +298,17 @@ interface RatedEvidence extends PricedCar {
 
 /** Returns why a price has its rating, with the one threshold that decides: `Rated great: $13,600 lies under $13,829, the lower end of what we expect.` */
 export function ratingEvidence(car: RatedEvidence): Sentence | undefined {
-  const price = wholePrice(car.price);
-  switch (car.value_rating) {
-    case "great":
-      return clause`Rated great: ${price} lies under ${wholePrice(car.market_value_low)}, the lower end of what we expect.`;
-    case "good":
-      return clause`Rated good: ${price} lies under ${known(car.goodBelow, (limit) => dollars(Math.ceil(limit)))}.`;
-    case "fair":
-      return clause`Rated fair: ${price} lies within what we expect, which ends at ${wholePrice(car.market_value_high)}.`;
-    case "high":
-      return clause`Rated high: ${price} lies over ${wholePrice(car.market_value_high)}, the upper end of what we expect.`;
-    default: {
-      const reason = noRatingOf(car);
-      return reason === undefined ? undefined : [`${shortReasons[reason]}.`];
-    }
-  }
+  const { price, value_rating: rating, market_value_low: low, market_value_high: high, goodBelow } = car;
+  const reason = noRatingOf(car);
+  if (rating == null) return reason && [`${noRatings[reason]}.`];
+  const thresholds: Readonly<Record<Rating, readonly [place: string, limit: MaybeNumber, end: string]>> = {
+    great: ["under", low, ", the lower end of what we expect"],
+    good: ["under", known(goodBelow, Math.ceil), ""],
+    fair: ["within what we expect, which ends at", high, ""],
+    high: ["over", high, ", the upper end of what we expect"],
+  };
+  const [place, limit, end] = thresholds[rating];
+  return clause`Rated ${rating}: ${wholePrice(price)} lies ${place} ${wholePrice(limit)}${end}.`;
 }
 
 /** Returns the title of the table of similar cars: `The six nearest similar cars`. */

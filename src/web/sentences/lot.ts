@@ -1,7 +1,7 @@
 /** What is said of a dealer's cars: its rank by price among dealers nearby, what ages, which cars to decide on, and what to buy. */
 import { thresholdsOf } from "../../valuation/rules.ts";
 import { count, dollars, inPercent, signedPercent, wholePercent } from "../shell/format.ts";
-import { agedDays, noRatingOf, type PricedCar } from "./car.ts";
+import { agedDays, cardSentence, noRatingOf, type PricedCar } from "./car.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   attention,
@@ -177,25 +177,12 @@ export const agingNote = ({
 };
 
 /**
- * Returns the suggestion for a car that ages. Far under the market is a great price at least 10 % under its value: more money off does not help. Great
+ * Returns the suggestion for a car that ages, or why it has no rating. Far under the market is a great price at least 10 % under its value: more money off does not help. Great
  * and good prices stay. A high price, or one 3 % or more over its value, is to be reduced; for the others, the price below which they are good.
  */
 export function suggestionOf(car: PricedCar & { readonly market_value_high?: MaybeNumber }): string {
   const { price, market_value: value, market_value_low: low, market_value_high: high, value_rating: rating } = car;
-  switch (noRatingOf(car)) {
-    case undefined:
-      break;
-    case "branded":
-      return "Branded title: not valued";
-    case "no_price":
-      return "State a price";
-    case "too_low":
-      return "Check the price: less than half of similar cars";
-    case "too_high":
-      return "Check the price: more than twice similar cars";
-    default:
-      return "Too few similar cars to compare";
-  }
+  if (noRatingOf(car) !== undefined) return cardSentence(car);
   if (typeof price !== "number" || typeof value !== "number") return "";
   const share = (price - value) / value;
   if (rating === "great" && share <= -farUnderShare) return "Far under market: something else is wrong";

@@ -227,14 +227,11 @@ export function intervalNote(last: TrendInterval): string | undefined {
   return `A point is a ${last.interval}${rest}.`;
 }
 
-/** Returns the label of a point: `Nov 19`; `Nov 16 to 19?` of an unfinished week. */
+/** Returns the label of a point: `Nov 19`; `Nov 16 to Nov 19?` of an unfinished week. */
 export function pointLabel(point: TrendInterval, asOf: string): string {
   const { start, end, interval } = point;
-  if (interval === "day" || start === end) return `${shortDay(end, asOf)}${isUnfinished(point) ? "?" : ""}`;
-  const mark = isUnfinished(point) ? "?" : "";
-  if (start.slice(0, 7) !== end.slice(0, 7)) return `${shortDay(start, asOf)} to ${shortDay(end, asOf)}${mark}`;
-  const [first = "", year] = shortDay(start, asOf).split(", ");
-  return `${first} to ${Number(end.slice(8, 10))}${year === undefined ? "" : `, ${year}`}${mark}`;
+  const first = interval === "day" || start === end ? "" : `${shortDay(start, asOf)} to `;
+  return `${first}${shortDay(end, asOf)}${isUnfinished(point) ? "?" : ""}`;
 }
 
 /** Returns what the medians of a figure are of, by day or at the end of each week: `Median price of the used and certified cars for sale each day.` */

@@ -1,9 +1,8 @@
 /** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
-import { count, dollars, shortDay } from "../shell/format.ts";
+import { count } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
-  andList,
   attention,
   capital,
   clause,
@@ -14,14 +13,10 @@ import {
   inWords,
   joined,
   judgement,
-  known,
   linked,
   type MaybeNumber,
   mixed,
   neutral,
-  orList,
-  pairOf,
-  pluralOf,
   shortened,
   some,
   things,
@@ -31,51 +26,6 @@ import {
 /** Searches with fewer cars than this are sparse: changes that show more are offered, and nothing is drawn. */
 export const sparseCars = 10;
 
-/** The filters of a search, as people write their values. */
-export interface SearchedCars {
-  /** `new`, `used`, `certified`. Used and certified together are used cars. */
-  readonly conditions?: readonly string[] | undefined;
-  readonly colors?: readonly string[] | undefined;
-  readonly fuels?: readonly string[] | undefined;
-  readonly drivetrains?: readonly string[] | undefined;
-  readonly makes?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly bodies?: readonly string[] | undefined;
-  readonly minYear?: MaybeNumber;
-  readonly maxYear?: MaybeNumber;
-  readonly minPrice?: MaybeNumber;
-  readonly maxPrice?: MaybeNumber;
-  readonly minMiles?: MaybeNumber;
-  readonly maxMiles?: MaybeNumber;
-  /** Equipment, as listed: `Apple CarPlay`. */
-  readonly features?: readonly string[] | undefined;
-  /** A town or state: `Tacoma, WA`. */
-  readonly place?: string | undefined;
-  readonly radius?: MaybeNumber;
-  /** Other filters in words: `clean title`, `trim SE`. */
-  readonly others?: readonly string[] | undefined;
-}
-
-/** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`. */
-export function searchWords(search: SearchedCars): string {
-  const { colors = [], fuels = [], drivetrains = [], makes = [], models = [], bodies = [] } = search;
-  const nouns =
-    models.length > 0 ? models : bodies.map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
-  const words = [
-    conditionWords(search.conditions ?? []),
-    orList(colors.map((color) => color.toLowerCase())),
-    orList(fuels.map((fuel) => fuel.toLowerCase())),
-    orList(drivetrains),
-    orList(makes),
-    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
-    ...rangeWords(search),
-    (search.features ?? []).length === 0 ? "" : `with ${andList(search.features ?? [])}`,
-    placeWords(search),
-  ];
-  const others = [...(models.length > 0 ? bodies : []), ...(search.others ?? [])];
-  return capital([words.filter((word) => word !== "").join(" "), ...others].join(", "));
-}
-
 /** Returns conditions as an adjective: `used` includes certified cars; all and none are no word. */
 export function conditionWords(conditions: readonly string[]): string {
   const has = (one: string): boolean => conditions.includes(one);
@@ -84,35 +34,6 @@ export function conditionWords(conditions: readonly string[]): string {
   if (has("new")) return has("used") ? "" : "new or certified";
   return used;
 }
-
-/** The ranges of a search: the words of both bounds, of the lower one alone, and of the upper one alone; `*` stands for the bounds. */
-const ranges = [
-  { min: "minYear", max: "maxYear", format: String, words: ["of *", "from * on", "to *"] },
-  { min: "minPrice", max: "maxPrice", format: dollars, words: ["at *", "at * or more", "to *"] },
-  {
-    min: "minMiles",
-    max: "maxMiles",
-    format: (miles: number) => count(miles, " miles"),
-    words: ["with *", "with * or more", "with up to *"],
-  },
-] as const;
-
-const rangeWords = (search: SearchedCars): readonly string[] =>
-  ranges.map(({ min, max, format, words: [both, from, to] }) => {
-    const least = known(search[min], format);
-    const most = known(search[max], format);
-    if (least !== undefined && most !== undefined)
-      return both.replace("*", least === most ? least : `${least} to ${most}`);
-    if (least !== undefined) return from.replace("*", least);
-    return most === undefined ? "" : to.replace("*", most);
-  });
-
-const placeWords = ({ place, radius }: SearchedCars): string =>
-  place === undefined || place === ""
-    ? ""
-    : some(radius)
-      ? `within ${count(radius)} ${radius === 1 ? "mile" : "miles"} of ${place}`
-      : `in ${place}`;
 
 /** What a search found. */
 interface FoundCars {
@@ -202,8 +123,14 @@ function cleanClause({ cars, cleanTitles, hrefs }: FoundCars): Sentence | undefi
   if (typeof cleanTitles !== "number" || cars === 0 || cleanTitles > cars) return undefined;
   if (cars === 1) return cleanTitles === 1 ? ["It states a clean title."] : undefined;
   if (cleanTitles === 0) return ["None states a clean title."];
-  const [clean, all] = pairOf(cleanTitles, cars);
-  const who = cleanTitles === cars ? (cars === 2 ? "Both" : `All ${all}`) : `${capital(clean)} of ${all}`;
+  // Numbers that are compared are both words, or both digits.
+  const say = cars <= sparseCars ? inWords : digits;
+  const who =
+    cleanTitles < cars
+      ? `${capital(say(cleanTitles) ?? "")} of ${say(cars)}`
+      : cars === 2
+        ? "Both"
+        : `All ${say(cars)}`;
   return clause`${linked(who, hrefs?.cleanTitles)} ${cleanTitles === 1 ? "states" : "state"} a clean title.`;
 }
 
@@ -228,17 +155,12 @@ export interface SearchChange {
   readonly href: string;
 }
 
-/** Returns the changes of a sparse search that show more cars, at most three, the most first, and the line above them, whose title is strong; undefined for others. */
-export function moreCars(cars: number, changes: readonly SearchChange[]) {
-  const more = changes
+/** Returns the changes of a search that show more cars, at most three, the most first. */
+export const bestChanges = (cars: number, changes: readonly SearchChange[]): readonly SearchChange[] =>
+  changes
     .filter((change) => change.cars > cars)
     .sort((one, other) => other.cars - one.cars)
     .slice(0, 3);
-  if (cars >= sparseCars || more.length === 0) return undefined;
-  if (cars === 0) return { title: "What would show cars", context: "", changes: more };
-  const title = `Only ${count(cars)} ${agreeing(cars, "matches", "match")}.`;
-  return { title, context: "One change shows more:", changes: more };
-}
 
 /** Returns the title of cars beyond the radius: `A little farther: 9 within 150 miles`. `more` counts those beyond alone. */
 export const fartherTitle = (more: number, radius: number): string =>
@@ -255,38 +177,31 @@ export const cheapestSentence = (
   clause`The cheapest ${what} ${isSold ? "that was sold cost" : "for sale costs"} ${linked(wholePrice(price), href)}${typeof city === "string" && city !== "" ? `, in ${city}` : ""}.` ??
   [];
 
-/** Returns the verdict of a search whose place is unknown. */
-export const unknownPlace = (field: string, value: string): Judgement =>
-  judgement(clause`There is no ${field} ${attention(shortened(value))}.` ?? [`A ${field} is missing.`], [
-    "Everything else of your search was understood and is kept. Until it is right, distance is left out.",
-  ]);
-
-/** Returns the verdict of a search of which a filter is refused. */
-export const refusedFilter = (text: string): Judgement =>
-  judgement(clause`${attention(`“${shortened(text)}”`)} cannot be searched.` ?? [], [
-    "Everything else of your search was understood and is kept. Until it is right, this filter is left out.",
-  ]);
+/** Returns the verdict of a search of which a filter is refused: its ZIP code, or another one. */
+export function refusedFilter(text: string, isZip: boolean): Judgement {
+  const refused = isZip
+    ? clause`There is no ZIP code ${attention(shortened(text))}.`
+    : clause`${attention(`“${shortened(text)}”`)} cannot be searched.`;
+  const left = isZip ? "distance" : "this filter";
+  const kept = `Everything else of your search was understood and is kept. Until it is right, ${left} is left out.`;
+  return judgement(refused ?? [], [kept]);
+}
 
 export interface MarketToday {
   readonly cars: number;
   readonly dealers: MaybeNumber;
   /** How many have a rating. */
   readonly rated?: MaybeNumber;
-  readonly used?: MaybeNumber;
-  readonly new?: MaybeNumber;
   readonly usedMedian?: MaybeNumber;
   readonly great?: MaybeNumber;
   readonly cheaper?: MaybeNumber;
   /** Of used cars. */
   readonly medianDays?: MaybeNumber;
-  /** Whether the newest day is old: then nothing is of today. */
-  readonly isOld?: boolean | undefined;
-  readonly day: string;
   readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
 }
 
-/** Returns the verdict of the front door. All cars are "each judged" only if each has a rating. */
-export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
+/** Returns the line below the title of the front door. All cars are "each judged" only if each has a rating. */
+export function frontLine({ cars, dealers, rated }: MarketToday): Sentence {
   const judged = !some(rated)
     ? ""
     : rated >= cars
@@ -295,44 +210,25 @@ export function frontVerdict({ cars, dealers, rated }: MarketToday): Judgement {
   const stock = clause`${things(cars, "car")} of ${things(dealers, "dealer")}${judged}.` ?? [
     `${things(cars, "car")}${judged}.`,
   ];
-  return judgement(["Know what a car is worth."], joined([stock, ["Ask in your own words."]]));
+  return joined([stock, "Ask in your own words."]);
 }
 
 /** Returns the numbers of the front door. */
-export const frontFacts = ({ great, cheaper, isOld = false, day, hrefs, ...today }: MarketToday): readonly Fact[] => [
+export const frontFacts = ({ great, cheaper, hrefs, ...today }: MarketToday): readonly Fact[] => [
   ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
-  ...fact(
-    linked(digits(great), hrefs?.great),
-    `great ${great === 1 ? "price" : "prices"} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
-  ),
+  ...fact(linked(digits(great), hrefs?.great), agreeing(great ?? 0, "great price", "great prices")),
   ...fact(
     linked(digits(cheaper), hrefs?.cheaper),
-    `${cheaper === 1 ? "car" : "cars"} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
+    `${agreeing(cheaper ?? 0, "car", "cars")} cheaper than the day before`,
   ),
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
 
-/** For how long prices are of today, in hours from the beginning of their day in UTC: until the next day has ended everywhere in the United States. */
-const todaysHours = 58;
-
-/** Returns whether the prices of a day are not of today any more. Until the next day's are published, it is those of yesterday that are shown as today's. */
-export const isOldDay = (day: string, nowMs: number): boolean => nowMs - Date.parse(day) > todaysHours * 3_600_000;
-
-/** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
-export const bestPricesTitle = ({ day, isOld = false }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
-  `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;
-
-/** Returns the link to all of them: `All 11 great prices within 150 miles`; undefined for none. */
+/** Returns the link to all great prices: `All 11 great prices within 150 miles`; undefined for none. */
 export const allGreatPrices = (great: MaybeNumber, radius?: number): string | undefined =>
   !some(great)
     ? undefined
     : `${great === 1 ? "The one great price" : `All ${count(great)} great prices`}${radius === undefined ? "" : ` within ${count(radius)} miles`}`;
-
-/** Returns the line at the door to the shop: `4,771 used and 5,190 new cars, the best prices first`. */
-export function shopDoor({ cars, used, new: fresh }: Pick<MarketToday, "cars" | "used" | "new">): string {
-  const stock = some(used) && some(fresh) ? `${count(used)} used and ${things(fresh, "new car")}` : things(cars, "car");
-  return `${stock}, the best prices first`;
-}
 
 /** A kept car, as its verdict needs it: its rating is unknown for a price that is not judged. */
 interface KeptPrice {

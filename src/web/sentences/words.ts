@@ -106,12 +106,6 @@ const numberWords = ["no", "one", "two", "three", "four", "five", "six", "seven"
 export const inWords = (value: MaybeNumber): string | undefined =>
   known(value, (number) => numberWords[number] ?? count(number));
 
-/** Returns two numbers that are compared: both in words, or both in digits. */
-export const pairOf = (value: number, of: number): readonly [string, string] =>
-  of < numberWords.length
-    ? [numberWords[value] ?? count(value), numberWords[of] ?? count(of)]
-    : [count(value), count(of)];
-
 const rankWords = "second third fourth fifth sixth seventh eighth ninth tenth".split(" ");
 const endings: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd", other: "th" };
 const ordinals = new Intl.PluralRules("en-US", { type: "ordinal" });

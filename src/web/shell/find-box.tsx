@@ -27,12 +27,13 @@ export const FindBox = ({
         required
         aria-label="What are you looking for?"
         placeholder={placeholder}
+        list="suggestions"
         data-suggest="/find/suggestions"
       />
       <button type="submit" class={look === "hero" ? "btn gold" : undefined}>
         Search
       </button>
-      <div id="suggestions" class="combo" role="listbox" aria-label="Suggestions" hidden />
+      <datalist id="suggestions" />
     </form>
   </search>
 );

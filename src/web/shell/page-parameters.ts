@@ -78,16 +78,15 @@ const accounts = "account tier charged change balance";
 
 /** The rules of each page by its route. Those of filters are last in messages. */
 export const pageParameters = {
-  "/shop": { ...search, ids: "filter", add: text },
+  "/shop": { ...search, ids: "filter" },
   "/find": { q: text },
   "/listings/:listing_id": {
     ...search,
     within: ["100", "500"],
-    rows: ["all"],
     numbers: numbersOf({
       price: "day price change miles",
-      nearest: "year distance miles price comparable",
-      similar: "car status miles distance_miles price adjustment adjusted_price weight vin",
+      nearest: "car distance_miles miles price adjusted_price status",
+      similar: "car distance_miles miles price adjusted_price status adjustment weight vin",
     }),
   },
   "/dealers": { q: text, choose: flag },

@@ -13,7 +13,7 @@ import { Form, type SentFile, type VisitorForm } from "../shell/forms.tsx";
 import { noticePage } from "../shell/notice.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { KeptFields } from "./filter-form.tsx";
-import { apiFilters, orderOf, readView, type ViewParameters, viewPath, withParameters } from "./view.ts";
+import { orderedFilters, readView, type ViewParameters, viewPath, withParameters } from "./view.ts";
 
 interface ExportFormProps {
   readonly view: ViewParameters;
@@ -42,10 +42,10 @@ export const ExportForm = ({ view, total, asOf, visitor }: ExportFormProps): JSX
 };
 
 /** Returns the request of a view's export. A format that does not exist is refused by the operation. */
-function exportQuery(view: ViewParameters, asOf: string, format: TableFormat | string): TextParameters {
-  const sort = orderOf(view);
-  return { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }), format };
-}
+const exportQuery = (view: ViewParameters, asOf: string, format: TableFormat | string): TextParameters => ({
+  ...orderedFilters(view, asOf),
+  format,
+});
 
 /** Sends all rows of the form's view as a file, or says why there is none. */
 export const sendExport =

@@ -15,7 +15,6 @@ export interface FacetDefinition {
   readonly title: string;
   /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
   readonly parameters: readonly [name: string, max?: string];
-  readonly isRange?: boolean;
   /** Whether it is shown before one of its values is chosen, outside "More filters". */
   readonly isOpen: boolean;
 }
@@ -35,10 +34,8 @@ const attributeFacets: readonly (FacetName & AttributeName)[] = shownIn("facet")
 export const facetDefinitions: readonly FacetDefinition[] = [
   ...attributeFacets.map((name, index): FacetDefinition => {
     const bound = boundNames[name];
-    const shown = { name, title: titleOf(name), isOpen: index < openFacets };
-    return bound === undefined
-      ? { ...shown, parameters: [name] }
-      : { ...shown, parameters: [`min_${bound}`, `max_${bound}`], isRange: true };
+    const parameters = bound === undefined ? ([name] as const) : ([`min_${bound}`, `max_${bound}`] as const);
+    return { name, title: titleOf(name), parameters, isOpen: index < openFacets };
   }),
   { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
 ];
@@ -53,7 +50,7 @@ type CountedRange = Readonly<Record<"min" | "max" | "count", number>>;
 
 /** The counts of all facets, each without its own filter. */
 export interface ViewFacets {
-  readonly values: Readonly<Record<string, readonly ValueBucket[]>>;
+  readonly values: FacetCounts["facets"];
   readonly ranges: Readonly<Record<string, readonly CountedRange[]>>;
   /** The distribution of each number, under all filters but those of the number. */
   readonly stats: FacetCounts["stats"];
@@ -77,26 +74,12 @@ export async function countViewFacets(requests: PageRequests, view: ViewParamete
   const answer = await requests.loadPart("counts beside the filters", () => requests.call("getFacets", query));
   if (answer === undefined) return noFacets;
   const { facets, range_facets, stats } = answer.data;
-  const values: Record<string, readonly ValueBucket[]> = Object.fromEntries(
-    Object.entries(facets).map(([name, buckets = []]) => [name, buckets]),
-  );
   const ranges = Object.fromEntries(Object.entries(range_facets).map(([name, facet]) => [name, facet?.buckets ?? []]));
-  return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) }, stats };
+  return { values: facets, ranges: { ...ranges, year: yearRanges(facets.year ?? []) }, stats };
 }
 
-/** The number of years with a separate bar; earlier ones share the first bar. */
-const yearBars = 20;
-
-/** Returns the counts of years as ranges of one year, in ascending order and without gaps. */
-function yearRanges(buckets: readonly ValueBucket[]): readonly CountedRange[] {
-  const years = buckets.map(({ value, count }) => ({ year: Number(value), count }));
-  if (years.length === 0) return [];
-  const first = Math.min(...years.map(({ year }) => year));
-  const last = Math.max(...years.map(({ year }) => year));
-  const start = Math.max(first, last - yearBars + 1);
-  const amountOf = (min: number, max: number): number =>
-    years.filter(({ year }) => year >= min && year < max).reduce((sum, { count }) => sum + count, 0);
-  const early = first < start ? [{ min: first, max: start, count: amountOf(first, start) }] : [];
-  const single = Array.from({ length: last - start + 1 }, (_, index) => start + index);
-  return [...early, ...single.map((year) => ({ min: year, max: year + 1, count: amountOf(year, year + 1) }))];
-}
+/** Returns the counts of years as ranges of one year, in ascending order. */
+const yearRanges = (buckets: readonly ValueBucket[]): readonly CountedRange[] =>
+  buckets
+    .map(({ value, count }) => ({ min: Number(value), max: Number(value) + 1, count }))
+    .sort((one, other) => one.min - other.min);

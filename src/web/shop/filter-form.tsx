@@ -77,9 +77,9 @@ type FacetFieldProps = FilterFormProps & { readonly definition: FacetDefinition 
 
 const FacetField = (props: FacetFieldProps): JSX.Element | null => {
   const { definition, view, facets, total } = props;
-  const { name, title, isRange = false } = definition;
+  const { name, title, parameters } = definition;
   const buckets = facets.values[name] ?? [];
-  if (isRange) return <RangeField {...props} />;
+  if (parameters.length > 1) return <RangeField {...props} />;
   if (name === "inventory_type") return <Facet legend={title} name={name} rows={conditionRows(view, buckets)} />;
   if (name === "keywords")
     return <Facet legend={title} name={name} rows={historyRows(view, buckets, total)} total={total} />;

@@ -1,11 +1,11 @@
 /** Filters in words: a few for the chip that removes them, and all of a search as a sentence has them. */
 import { ownValue } from "../../base/json.ts";
-import { type ErrorCode, Refusal } from "../../contract/errors.ts";
+import { Refusal } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { type AttributeName, attributeOf, attributes, rangedNames } from "../../listing/schema.ts";
 import { ratingWords } from "../components/badge.tsx";
-import { conditionWords, type SearchedCars, searchWords } from "../sentences/shop.ts";
-import { capital, lower } from "../sentences/words.ts";
+import { conditionWords } from "../sentences/shop.ts";
+import { andList, capital, lower, orList, pluralOf, things } from "../sentences/words.ts";
 import { count, day, dollars } from "../shell/format.ts";
 import { facetDefinitions, titleOf, type ViewFacets } from "./facets.ts";
 import { filterNames, listOf, type ViewParameters } from "./view.ts";
@@ -22,19 +22,11 @@ export interface LostFilter {
   readonly refusal: Refusal;
 }
 
-/** Refusals of filters, after which the rest is shown, with the parameters that their codes name. */
-const ofFilters: Readonly<Partial<Record<ErrorCode, string>>> = {
-  invalid_parameter_value: "",
-  repeated_parameter: "",
-  incompatible_parameters: "",
-  unknown_postal_code: "postal_code",
-};
-
 /** Returns which parameters of an address a refusal is about; undefined for other exceptions. */
 export function lostFilter(thrown: unknown, given: ViewParameters): LostFilter | undefined {
   if (!(thrown instanceof Refusal)) return undefined;
-  const named = ofFilters[thrown.code];
-  const words = new Set(named === undefined ? [] : `${named} ${thrown.parameters}`.split(/\W+/));
+  const named = thrown.code === "unknown_postal_code" ? "postal_code" : thrown.parameters;
+  const words = new Set(named.split(/\W+/));
   const names = Object.keys(given).filter((name) => words.has(name.replace(/^(min|max)_year$/, "year")));
   return names.length === 0 ? undefined : { names, refusal: thrown };
 }
@@ -47,22 +39,18 @@ export interface ViewNames {
   readonly place?: string | undefined;
 }
 
-/** Words of closed vocabularies. */
+/** Words of closed vocabularies that are not the values themselves. */
 const valueNames: ReadonlyMap<string, string> = new Map([
-  ["new", "New"],
-  ["used", "Used"],
-  ["certified", "Certified"],
   ...Object.entries(ratingWords),
-  ["one_owner", "One owner"],
-  ["clean_title", "Clean title"],
   ["branded", "Hide branded titles"],
   ["fleet", "Never a fleet car"],
-  ["franchise", "Franchise"],
-  ["independent", "Independent"],
   ["stock", "In stock"],
   ["transit", "In transit"],
   ["build", "To be built"],
 ]);
+
+/** The categories whose values are written in lower case, with underscores. */
+const plainCategories = "features options_packages keywords inventory_type dealer_type".split(" ");
 
 /** Words of features that are not written in lower case. */
 const featureWords: ReadonlyMap<string, string> = new Map(
@@ -78,8 +66,7 @@ const featureName = (feature: string): string =>
 /** Returns a value of a category in words. */
 export function valueName(name: string, value: string, facets?: ViewFacets): string {
   const label = ownValue(facets?.values, name)?.find((bucket) => bucket.value === value)?.label;
-  const isToken = name === "features" || name === "options_packages";
-  return label ?? valueNames.get(value) ?? (isToken ? featureName(value) : value);
+  return label ?? valueNames.get(value) ?? (plainCategories.includes(name) ? featureName(value) : value);
 }
 
 /** Returns the filters of a view in words, each with the parameters that its chip removes. */
@@ -126,21 +113,13 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
     const where = place ?? `ZIP code ${view.postal_code ?? ""}`;
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
-  const fixed: Readonly<Record<string, string>> = {
-    inventory_status: view.sold_within_days === undefined ? capital(value) : `Sold in ${view.sold_within_days} days`,
-    sold_within_days: `Sold in ${value} days`,
-    listed_after: `Listed after ${dayText(value)}`,
-    price_changed_after: `Price changed after ${dayText(value)}`,
-    vin_pattern: `VIN ${value}`,
-    latitude: `${view.radius ?? "any"} mi of a point`,
-  };
-  const said = ownValue(fixed, name);
-  if (said !== undefined) return said;
-  const [, excluded, category = name] = /^(exclude_)?(.*)$/.exec(name) ?? [];
-  const values = listOf(view, name).map((one) => valueName(category, one, facets));
+  if (name === "inventory_status" || name === "sold_within_days")
+    return view.sold_within_days === undefined ? capital(value) : `Sold in ${view.sold_within_days} days`;
+  const [, excluded, category = name] = /^(exclude_)?(.*?)(?:_pattern)?$/.exec(name) ?? [];
+  const values = listOf(view, name).map((one) => dayText(valueName(category, one, facets)));
   if (name === "inventory_type") return capital(conditionWords(listOf(view, name))) || values.join(", ");
   const words = name === "value_rating" ? capital(values.map(lower).join(" or ")) : values.join(", ");
-  const titled = isNumbered(category) ? `${filterTitle(category)} ${words}` : words;
+  const titled = isNumbered(category) ? capital(`${filterTitle(category)} ${words}`) : words;
   return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }
 
@@ -178,9 +157,9 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
   return `${title}${format(min)} to ${format(max)}${suffix}`;
 }
 
-/** The filters that `searchWords` has words for. */
+/** The filters that the words of a search begin with; others follow as on their chips. */
 const spokenNames: ReadonlySet<string> = new Set(
-  "inventory_type base_exterior_color exterior_color fuel_type drivetrain make model features body_type state year min_year max_year min_price max_price min_mileage max_mileage postal_code radius".split(
+  "inventory_type base_exterior_color exterior_color fuel_type drivetrain make model features body_type state min_price max_price postal_code radius".split(
     " ",
   ),
 );
@@ -190,39 +169,35 @@ const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_with
 
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
 export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
-  const filters = filterNames(view).filter((name) => !marketNames.has(name));
-  if (filters.length === 0) return undefined;
+  if (filterNames(view).every((name) => marketNames.has(name))) return undefined;
+  const { min_price: min, max_price: max } = view;
+  const features = listOf(view, "features").map(insideSentence);
+  const bodies = listOf(view, "body_type").map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
+  const models = listOf(view, "model");
+  const nouns = models.length > 0 ? models : bodies;
+  const words = [
+    conditionWords(listOf(view, "inventory_type")),
+    orList([...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")]).toLowerCase(),
+    orList(listOf(view, "fuel_type")).toLowerCase(),
+    orList(listOf(view, "drivetrain")),
+    orList(listOf(view, "make")),
+    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
+    min === undefined && max === undefined ? "" : rangeText("price", min, max),
+    features.length === 0 ? "" : `with ${andList(features)}`,
+    placeWords(view, names),
+  ];
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
     .map(({ text }) => lower(text).replace(/hide branded titles/i, "no branded title"));
-  return searchWords({ ...spokenOf(view, names), others });
+  const all = [words.filter((word) => word !== "").join(" "), ...(models.length > 0 ? bodies : []), ...others];
+  return capital(all.join(", "));
 }
 
 /** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
 const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
 
-function spokenOf(view: ViewParameters, { place }: ViewNames): SearchedCars {
-  const numberOf = (name: string): number | undefined => {
-    const value = Number(view[name] ?? Number.NaN);
-    return Number.isFinite(value) ? value : undefined;
-  };
-  const years = listOf(view, "year").map(Number).sort();
-  return {
-    conditions: listOf(view, "inventory_type"),
-    colors: [...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")],
-    fuels: listOf(view, "fuel_type"),
-    drivetrains: listOf(view, "drivetrain"),
-    makes: listOf(view, "make"),
-    models: listOf(view, "model"),
-    bodies: listOf(view, "body_type"),
-    features: listOf(view, "features").map(insideSentence),
-    minYear: numberOf("min_year") ?? years[0],
-    maxYear: numberOf("max_year") ?? years.at(-1),
-    minPrice: numberOf("min_price"),
-    maxPrice: numberOf("max_price"),
-    minMiles: numberOf("min_mileage"),
-    maxMiles: numberOf("max_mileage"),
-    place: view.postal_code === undefined ? view.state : (place ?? `ZIP code ${view.postal_code}`),
-    radius: view.postal_code === undefined ? undefined : numberOf("radius"),
-  };
+function placeWords({ postal_code: zip, state, radius }: ViewParameters, { place }: ViewNames): string {
+  const where = zip === undefined ? state : (place ?? `ZIP code ${zip}`);
+  const within = zip === undefined ? undefined : things(Number(radius), "mile");
+  return where === undefined ? "" : within === undefined ? `in ${where}` : `within ${within} of ${where}`;
 }

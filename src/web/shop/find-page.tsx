@@ -5,7 +5,7 @@ import type { TextParameters } from "../../operations/caller.ts";
 import { pageNamed } from "../build/navigation.ts";
 import { against } from "../market/market-search.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { notice, type Way } from "../shell/notice.tsx";
+import { notice } from "../shell/notice.tsx";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../shell/pages.tsx";
 import { type Interpretation, QuestionWords } from "./question-words.tsx";
@@ -70,8 +70,6 @@ function viewOf({ year = "", ...filters }: TextParameters): ViewParameters {
   return readView(new URLSearchParams({ ...filters, ...(year === "" ? {} : bounds) }));
 }
 
-const allCars: readonly Way[] = [["/shop", "All cars"]];
-
 /** The page without cars: no word was understood, or no car has the VIN. */
 const nothingFound = (words: string, interpretation?: Interpretation): PageContent => ({
   title: "Nothing found",
@@ -81,10 +79,10 @@ const nothingFound = (words: string, interpretation?: Interpretation): PageConte
   ...notice({
     sentence: ["Nothing was found for ", { text: `“${words}”`, mark: "attention" }, "."],
     car: "hatch",
-    ways:
-      interpretation === undefined
-        ? [...allCars, [`/docs/findComparables?vin=${words}`, "Value it by its VIN"]]
-        : allCars,
+    ways: [
+      ["/shop", "All cars"],
+      ...(interpretation === undefined ? [[`/docs/findComparables?vin=${words}`, "Value it by its VIN"] as const] : []),
+    ],
     children:
       interpretation === undefined ? (
         <p>No car has this VIN. One that was sold keeps its page; a mistyped VIN does not have one.</p>

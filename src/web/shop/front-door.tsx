@@ -2,18 +2,11 @@
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cardDifference } from "../sentences/car.ts";
-import {
-  allGreatPrices,
-  bestPricesTitle,
-  frontFacts,
-  frontVerdict,
-  isOldDay,
-  type MarketToday,
-  shopDoor,
-} from "../sentences/shop.ts";
+import { allGreatPrices, frontFacts, frontLine, type MarketToday } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
@@ -25,7 +18,7 @@ import type { Visitor } from "../shell/visitor.ts";
 import { countIn } from "./facets.ts";
 import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
-import { readView, type ViewParameters, viewPath } from "./view.ts";
+import { type ViewParameters, viewPath } from "./view.ts";
 
 /** The cars that are parked in the row. */
 const parkedMax = 6;
@@ -50,11 +43,11 @@ interface Front {
 
 /** Returns the handler of the front door. An address with filters is one of the former explorer. */
 export const frontDoor =
-  ({ current, accounts }: Pick<SiteServices, "current" | "accounts">): PageHandler =>
+  ({ current }: Pick<SiteServices, "current">): PageHandler =>
   async (visit): Promise<PageContent | Redirect> => {
-    if (visit.query.size > 0) return { location: formerView(visit.query) };
+    if (visit.query.size > 0) return { location: `/shop?${visit.query}` };
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    const front = await frontOf(visit, asOf, isOldDay(asOf, accounts.administration.nowMs));
+    const front = await frontOf(visit, asOf);
     return {
       title: "Know what a car is worth",
       look: "home",
@@ -62,34 +55,23 @@ export const frontDoor =
       body: (
         <>
           <Numbers today={front.today} />
-          <Gates today={front.today} visitor={visit.visitor} />
+          <Gates visitor={visit.visitor} />
         </>
       ),
     };
   };
 
-/** Returns the address of a view of the former explorer, whose charts are the market's. */
-function formerView(query: URLSearchParams): string {
-  const { by: _, shade: __, change: ___, unrated: ____, ...former } = readView(query);
-  const { layout = "cards", chart, period, ...filters } = former;
-  const map = chart === "map" ? { view: "map" } : {};
-  const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
-  if (layout === "charts") return viewPath({ ...filters, ...map, ...days }, "/market");
-  // The shop refuses other layouts.
-  return viewPath({ ...filters, ...(layout === "cards" ? {} : { view: layout }) });
-}
-
 /** Returns the filters of cars whose last change of price was a cut, on a day. */
 const cheaperSince = (day: string): ViewParameters => ({ price_changed_after: day, min_price_drops: "1" });
 
-async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Front> {
+async function frontOf({ context, requests }: PageVisit, asOf: string): Promise<Front> {
   const zip = context.cookies.get(nearCookie) ?? "";
   const near: ViewParameters = /^\d{5}$/.test(zip) ? { postal_code: zip, radius: String(nearMiles) } : {};
   const fields = cardFields.join();
   const search = (filters: ViewParameters, query: ViewParameters) => () =>
     requests.call("searchListings", { ...filters, ...query });
   // The first request decides whether the account may see the page.
-  const { data: all } = await requests.call("getFacets", { facets: "inventory_type,value_rating" });
+  const { data: all } = await requests.call("getFacets", { facets: "value_rating" });
   const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price,days_on_market", inventory_type: "used,certified" }),
@@ -102,19 +84,15 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
     ),
     zipPlace(requests, near),
   ]);
-  const countOf = (facet: string, ...values: readonly string[]): number => countIn(all.facets[facet] ?? [], ...values);
+  const ratings = all.facets.value_rating ?? [];
   const today: MarketToday = {
     cars: all.total,
     dealers: dealers?.pagination.total,
-    rated: countOf("value_rating", "great", "good", "fair", "high"),
-    used: countOf("inventory_type", "used", "certified"),
-    new: countOf("inventory_type", "new"),
+    rated: countIn(ratings, ...Object.keys(ratingWords)),
     usedMedian: used?.data.stats.price?.median,
-    great: countOf("value_rating", "great"),
+    great: countIn(ratings, "great"),
     cheaper: cheaper?.pagination.total,
     medianDays: used?.data.stats.days_on_market?.median,
-    isOld,
-    day: asOf,
     hrefs: {
       usedMedian: viewPath({ inventory_type: "used,certified" }),
       great: viewPath({ value_rating: "great" }),
@@ -122,42 +100,39 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
       cheaper: viewPath(cheaperSince(asOf)),
     },
   };
-  return { today, best, near, place: place ?? (zip === "" ? undefined : `ZIP code ${zip}`) };
+  return { today, best, near, place: place ?? (near.postal_code && `ZIP code ${near.postal_code}`) };
 }
 
-const Hero = (front: Front): JSX.Element => {
-  const { context = [] } = frontVerdict(front.today);
-  return (
-    <section class="hero">
-      <div class="frame top">
-        <h1>
-          Know what a car <em>is worth.</em>
-        </h1>
-        <p class="lede">
-          <Words sentence={context} />
-        </p>
-        <FindBox look="hero" placeholder="used awd suv under 25k near 98402" />
-        <p class="tries">
-          <span>Try</span>
-          {examples.map((words) => (
-            <a key={words} href={`/find?${new URLSearchParams({ q: words })}`}>
-              {words}
-            </a>
-          ))}
-        </p>
-      </div>
-      <Street {...front} />
-    </section>
-  );
-};
+const Hero = (front: Front): JSX.Element => (
+  <section class="hero">
+    <div class="frame top">
+      <h1>
+        Know what a car <em>is worth.</em>
+      </h1>
+      <p class="lede">
+        <Words sentence={frontLine(front.today)} />
+      </p>
+      <FindBox look="hero" placeholder="used awd suv under 25k near 98402" />
+      <p class="tries">
+        <span>Try</span>
+        {examples.map((words) => (
+          <a key={words} href={`/find?${new URLSearchParams({ q: words })}`}>
+            {words}
+          </a>
+        ))}
+      </p>
+    </div>
+    <Street {...front} />
+  </section>
+);
 
 /** The best prices, parked in a row. */
-const Street = ({ today, best, near, place }: Front): JSX.Element | null =>
+const Street = ({ best, near, place }: Front): JSX.Element | null =>
   best === undefined || best.data.length === 0 ? null : (
     <div class="street">
       <div class="frame">
         <div class="head">
-          <h2>{bestPricesTitle(today, near.postal_code === undefined ? undefined : place)}</h2>
+          <h2>{place === undefined ? "The best prices" : `The best prices near ${place}`}</h2>
           <a href={viewPath({ ...near, value_rating: "great" })}>
             {allGreatPrices(best.pagination.total, near.postal_code === undefined ? undefined : nearMiles)}
           </a>
@@ -200,13 +175,13 @@ const Numbers = ({ today }: Pick<Front, "today">): JSX.Element => (
   </div>
 );
 
-const Gates = ({ today, visitor }: Pick<Front, "today"> & { readonly visitor: Visitor }): JSX.Element => (
+const Gates = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <div class="gates">
     {doorsOf(visitor).map((link) => (
       <a key={link.path} class={`gate ${tints[link.door]}`} href={link.path}>
         <Icon name={link.icon} />
         <b>{link.text}</b>
-        <span>{link.door === "shop" ? shopDoor(today) : gateWords[link.door]}</span>
+        <span>{gateWords[link.door]}</span>
       </a>
     ))}
   </div>

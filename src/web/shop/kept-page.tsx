@@ -3,22 +3,23 @@ import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import { factsOf } from "../car/car-facts.tsx";
-import { Badge, PriceBadge } from "../components/badge.tsx";
+import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
 import { Field } from "../components/field.tsx";
-import { Note, Sheet } from "../components/sheet.tsx";
-import { DataTable, type TableColumn } from "../components/table.tsx";
+import { Sheet } from "../components/sheet.tsx";
+import { cellIn, DataTable, type TableColumn } from "../components/table.tsx";
 import { Stage } from "../drawings/car-drawing.tsx";
-import { cardSentence, historyParts } from "../sentences/car.ts";
 import { keptVerdict } from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { count, day, dollars, plainWords, text } from "../shell/format.ts";
+import { day, text } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageVisit, Redirect } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import { valueName } from "./filter-words.ts";
 import { photoHostsOf, photoSources } from "./photos.ts";
+import { carColumns } from "./results.tsx";
+import { viewPath } from "./view.ts";
 
 /** The most cars beside each other, which is also the most that a browser keeps. */
 const keptMax = 12;
@@ -33,21 +34,24 @@ interface KeptCar {
 
 /** Returns the address that shows some cars beside each other. */
 const keptPath = (ids: readonly string[]): string =>
-  ids.length === 0 ? "/shop" : `/shop?ids=${ids.join()}&view=table`;
+  viewPath(ids.length === 0 ? {} : { ids: ids.join(), view: "table" });
 
-/** The page of the cars in `ids`; `add` adds one by its VIN, its id or its address. */
+/** The page of the cars in `ids`, each by its id or its VIN. */
 export async function keptPage(
   { query, requests }: PageVisit,
   photos: PhotoMode,
   asOf: string,
 ): Promise<PageContent | Redirect> {
-  const given = query.getAll("ids").join().toLowerCase().split(",");
-  const words = (query.get("add") ?? "").trim();
-  const added = words === "" ? undefined : await addedId(requests, words);
-  const ids = [...new Set([...given.map((id) => id.trim()), added ?? ""])].filter((id) => id !== "");
-  if (ids.length === 0 && words === "") return { location: "/shop" };
-  const isTooLong = ids.length > keptMax;
-  const cars = isTooLong ? [] : await loadCars(requests, ids);
+  const given = query
+    .getAll("ids")
+    .join()
+    .split(",")
+    .map((word) => word.trim().toLowerCase());
+  const words = [...new Set(given)].filter((word) => word !== "");
+  if (words.length === 0) return { location: "/shop" };
+  const isTooLong = words.length > keptMax;
+  const ids = isTooLong ? [] : [...new Set(await Promise.all(words.map((word) => idOf(requests, word))))];
+  const cars = await loadCars(requests, ids);
   const judgement = keptVerdict(cars.map(({ car }) => ({ ...car, name: carName(car) })));
   const kicker = (
     <Kicker
@@ -62,23 +66,17 @@ export async function keptPage(
     title: "Kept cars",
     door: "shop",
     imageHosts: photoHostsOf(photos),
-    ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: keptPath(ids) }),
-    faults: isTooLong ? [`The address names ${ids.length} cars: expected at most ${keptMax}.`] : [],
-    status: !isTooLong && ids.length > 0 && cars.length === 0 ? 404 : 200,
+    address: keptPath(isTooLong ? words : ids),
+    faults: isTooLong ? [`The address names ${words.length} cars: expected at most ${keptMax}.`] : [],
+    status: !isTooLong && cars.length === 0 ? 404 : 200,
     top: <Verdict kicker={kicker} judgement={judgement} />,
     body: (
       <>
-        {words !== "" && added === undefined ? (
-          <Note>
-            {`“${words}” is neither the VIN of a car nor the id of one. `}
-            <a href={`/find?${new URLSearchParams({ q: words })}`}>Find it by its words</a>, and keep it.
-          </Note>
-        ) : null}
         {cars.length === 0 ? null : <Comparison cars={cars} photos={photos} asOf={asOf} />}
         <form class="line" action="/shop" method="get">
-          <input type="hidden" name="ids" value={isTooLong ? "" : ids.join()} />
+          <input type="hidden" name="ids" value={ids.join()} />
           <input type="hidden" name="view" value="table" />
-          <Field label="Against" name="add" placeholder="Another car's VIN" required />
+          <Field label="Against" name="ids" placeholder="Another car's VIN" required />
           <Button>Compare</Button>
         </form>
       </>
@@ -86,13 +84,12 @@ export async function keptPage(
   };
 }
 
-/** Returns the id of the listing that words name by its id, its address or its VIN; undefined if they name none. */
-async function addedId(requests: PageRequests, words: string): Promise<string | undefined> {
-  const [id] = /\b[0-9a-f]{32}\b/i.exec(words) ?? [];
-  if (id !== undefined) return id.toLowerCase();
-  if (!/^[a-hj-npr-z0-9]{17}$/i.test(words)) return undefined;
-  const found = await requests.loadPart("car to add", () => requests.call("getVin", {}, { vin: words.toUpperCase() }));
-  return found?.data.latest_listing?.id;
+/** Returns the id of the newest listing of a VIN; other words unchanged. */
+async function idOf(requests: PageRequests, word: string): Promise<string> {
+  if (!/^[a-hj-npr-z0-9]{17}$/.test(word)) return word;
+  const vin = word.toUpperCase();
+  const found = await requests.loadPart(`car ${vin}`, () => requests.call("getVin", {}, { vin }));
+  return found?.data.latest_listing?.id ?? word;
 }
 
 /** Returns the listings with some ids, in their order. Those that do not exist are parts that the page misses. */
@@ -117,47 +114,28 @@ async function loadCars(requests: PageRequests, ids: readonly string[]): Promise
       vin: data.vin,
       price: data.price,
       miles: data.miles,
+      dealer_id: data.dealer.dealer_id,
+      dealer_name: data.dealer.name,
     },
   }));
 }
 
 interface ComparedRow {
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly cell: (kept: KeptCar) => ComponentChildren;
-  /** A number of which the lowest is marked, by this word. */
-  readonly best?: readonly [word: string, (kept: KeptCar) => number | null | undefined];
 }
 
-const rows: readonly ComparedRow[] = [
-  {
-    title: "Price",
-    cell: ({ listing }) => <b>{dollars(listing.price)}</b>,
-    best: ["lowest", ({ listing }) => listing.price],
-  },
-  { title: "Price judged", cell: ({ car }) => <PriceBadge car={car} /> },
-  { title: "Beside similar cars", cell: ({ car, listing }) => (listing.status === "active" ? cardSentence(car) : "–") },
-  {
-    title: "We expect 8 of 10 such cars from",
-    cell: ({ listing: { market_value_low: low, market_value_high: high } }) =>
-      low === null || high === null ? "–" : `${dollars(low)} to ${dollars(high)}`,
-  },
-  {
-    title: "Year",
-    cell: ({ car }) => text(car.year),
-    best: ["newest", ({ car }) => (car.year == null ? null : -car.year)],
-  },
-  { title: "Miles", cell: ({ listing }) => count(listing.miles), best: ["lowest", ({ listing }) => listing.miles] },
-  { title: "Condition", cell: ({ listing }) => valueName("inventory_type", text(listing.inventory_type)) },
-  { title: "History", cell: ({ car }) => historyParts(car.keywords).join(" · ") },
-  { title: "Days on the lot", cell: ({ car }) => count(car.days_on_market) },
-  { title: "First price", cell: ({ listing }) => dollars(listing.price_at_listing) },
-  { title: "Cuts", cell: ({ listing }) => count(listing.price_drops) },
-  {
-    title: "Dealer",
-    cell: ({ listing: { dealer } }) => <a href={`/dealers/${dealer.dealer_id}`}>{dealer.name}</a>,
-  },
-  { title: "Place", cell: ({ listing: { dealer } }) => text(plainWords(dealer.city, dealer.state)) },
-];
+/** Returns the rows of what the table of cars has as columns: the lowest price, miles and days are marked. */
+const columnRows = (cars: readonly KeptCar[]): readonly ComparedRow[] =>
+  carColumns({}).map((column) => ({
+    title: column.title,
+    cell: (kept) => (
+      <>
+        {cellIn(kept.car, column)}
+        {isLowest(column, kept, cars) ? [" ", <Badge look="gold">lowest</Badge>] : null}
+      </>
+    ),
+  }));
 
 /** Returns the rows of the facts that the pages of cars have. */
 function factRows(cars: readonly KeptCar[], asOf: string): readonly ComparedRow[] {
@@ -191,35 +169,28 @@ const Comparison = ({ cars, photos, asOf }: ComparisonProps): JSX.Element => {
     { title: "", cell: ({ title }) => title },
     ...cars.map((kept) => ({
       title: <CarHead kept={kept} cars={cars} photos={photos} />,
-      cell: (row: ComparedRow) => (
-        <>
-          {row.cell(kept)}
-          {isBest(row, kept, cars) ? [" ", <Badge look="gold">{row.best?.[0]}</Badge>] : null}
-        </>
-      ),
+      cell: (row: ComparedRow) => row.cell(kept),
     })),
   ];
-  const all = [...rows, ...factRows(cars, asOf), equipmentRow(cars)];
   return (
     <Sheet title="Side by side" of="The address holds the cars: share it, or keep it.">
       <div class="kept-table">
         <DataTable
           label="Kept cars"
           columns={columns}
-          rows={all.filter(({ cell }) => cars.some((kept) => cell(kept) !== "–"))}
+          rows={[...columnRows(cars), ...factRows(cars, asOf), equipmentRow(cars)]}
         />
       </div>
     </Sheet>
   );
 };
 
-/** Whether a car that can be bought has the best number of a row, which not all of them have. */
-function isBest({ best }: ComparedRow, kept: KeptCar, cars: readonly KeptCar[]): boolean {
-  if (best === undefined || !isForSale(kept)) return false;
-  const [, numberOf] = best;
-  const numbers = cars.filter(isForSale).map((car) => numberOf(car) ?? Number.NaN);
+/** Whether a car that can be bought has the lowest number of a column, which not all of them have. */
+function isLowest({ value }: TableColumn<CardListing>, kept: KeptCar, cars: readonly KeptCar[]): boolean {
+  if (value === undefined || !isForSale(kept)) return false;
+  const numbers = cars.filter(isForSale).map(({ car }) => Number(value(car) ?? Number.NaN));
   const lowest = Math.min(...numbers);
-  return numberOf(kept) === lowest && numbers.some((number) => number !== lowest);
+  return value(kept.car) === lowest && numbers.some((number) => number !== lowest);
 }
 
 const isForSale = ({ listing, supersededBy }: KeptCar): boolean =>

@@ -4,7 +4,7 @@ import type { PhotoMode } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
-import { cheapestSentence, moreCars } from "../sentences/shop.ts";
+import { bestChanges, cheapestSentence } from "../sentences/shop.ts";
 import { lower } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { Words } from "../shell/verdict.tsx";
@@ -23,7 +23,7 @@ interface NoCarsProps {
 
 export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Element => {
   const { cheapest, similar } = more;
-  const changes = moreCars(0, more.changes)?.changes ?? [];
+  const changes = bestChanges(0, more.changes);
   const { car, words = "" } = cheapest ?? {};
   // Sold cars are none that could appear.
   const isHopeless = changes.length === 0 || !isJudged(view);

@@ -1,6 +1,5 @@
 /** The photos of a listing that pages show, if the operator shows photos: over its drawing, in the same frame. */
 import type { PhotoMode } from "../../http/service/service-state.ts";
-import { cardFields } from "../components/card.tsx";
 import { webUrl } from "../shell/format.ts";
 
 /** The addresses of a listing's photos, in the order of the feed. */
@@ -8,12 +7,6 @@ type PhotoUrls = readonly string[] | null | undefined;
 
 /** The photos of a listing that pages show. */
 const photosMax = 6;
-
-/** Returns the fields of listings that pages draw as cards. */
-export const cardFieldsOf = (mode: PhotoMode): readonly string[] => [
-  ...cardFields,
-  ...(mode === "off" ? [] : ["photo_urls"]),
-];
 
 /** Returns the addresses from which browsers load the photos of a listing; none if photos are off. */
 export const photoSources = (urls: PhotoUrls, mode: PhotoMode): readonly string[] =>

@@ -4,10 +4,10 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { PhotoMode } from "../../http/service/service-state.ts";
 import { PriceBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { Card, type CardListing, Cars, carName } from "../components/card.tsx";
+import { Card, type CardListing, carName } from "../components/card.tsx";
 import { DataTable, type TableColumn } from "../components/table.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
-import { cardDifference } from "../sentences/car.ts";
+import { cardDifference, historyParts } from "../sentences/car.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
 import { photoSources } from "./photos.ts";
 import { listingPath, orderOf, type ViewParameters, viewPath, withParameters } from "./view.ts";
@@ -17,52 +17,39 @@ interface CardListProps {
   readonly view: ViewParameters;
   readonly cars: readonly CardListing[];
   readonly photos: PhotoMode;
-  /** `cars` of the results of the page. */
+  /** `cars` of the results of the page, to which a skip link leads. */
   readonly id?: string;
+  /** Whether few cards fill the width. */
   readonly isFit?: boolean;
-  /** Whether the prices are judged. */
-  readonly isJudged?: boolean;
 }
 
-export const CardList = ({ view, cars, photos, id, isFit, isJudged }: CardListProps): JSX.Element => (
-  <Cars id={id} isFit={isFit}>
+export const CardList = ({ view, cars, photos, id, isFit }: CardListProps): JSX.Element => (
+  <ul class={isFit ? "cars fit" : "cars"} id={id} tabIndex={id === undefined ? undefined : -1}>
     {cars.map((car) => {
       const [photo] = photoSources(car.photo_urls, photos);
-      return <Card key={car.id} car={car} path={listingPath(car.id, view)} photo={photo} isJudged={isJudged} />;
+      return <Card key={car.id} car={car} path={listingPath(car.id, view)} photo={photo} />;
     })}
-  </Cars>
+  </ul>
 );
 
-const tableColumns = (view: ViewParameters): readonly TableColumn<CardListing>[] => [
-  { title: "", cell: (car) => <CarDrawing car={car} look="mini" /> },
-  {
-    title: "Vehicle",
-    cell: (car) => (
-      <>
-        <a href={listingPath(car.id, view)}>{carName(car)}</a> <span class="mute">{car.trim ?? ""}</span>
-      </>
-    ),
-  },
-  { title: "Price", sort: "price", isNumber: true, cell: ({ price }) => dollars(price) },
+/** What tables say of a car besides its name. */
+export const carColumns = ({ postal_code: zip }: ViewParameters): readonly TableColumn<CardListing>[] => [
+  { title: "Price", sort: "price", value: ({ price }) => price, format: dollars },
   { title: "Price judged", sort: "value", cell: (car) => <PriceBadge car={car} /> },
   { title: "Than similar cars", cell: (car) => text(cardDifference(car)) },
-  { title: "Miles", sort: "miles", isNumber: true, cell: ({ miles }) => count(miles) },
-  { title: "Days", sort: "days_on_market", isNumber: true, cell: ({ days_on_market: days }) => count(days) },
+  { title: "Miles", sort: "miles", value: ({ miles }) => miles, format: count },
+  { title: "Days", sort: "days_on_market", value: ({ days_on_market: days }) => days, format: count },
+  { title: "History", cell: ({ keywords }) => historyParts(keywords).join(" · ") },
   {
     title: "Dealer",
     cell: ({ dealer_id: id, dealer_name: name }) => (id == null ? text(name) : <a href={`/dealers/${id}`}>{name}</a>),
   },
-  { title: "Place", cell: ({ city, state }) => text(plainWords(city, state)) },
-  ...(view.postal_code === undefined
-    ? []
-    : [
-        {
-          title: "Distance",
-          sort: "distance",
-          isNumber: true,
-          cell: ({ distance_miles: miles }: CardListing) => count(miles, " mi"),
-        },
-      ]),
+  {
+    title: "Place",
+    sort: zip === undefined ? undefined : "distance",
+    cell: ({ city, state, distance_miles: miles }) =>
+      text(plainWords(city, state, miles == null ? "" : count(miles, " mi"))),
+  },
 ];
 
 /** The cars of a view as a table, whose headings order the view. */
@@ -70,7 +57,18 @@ export const ListingTable = ({ view, cars }: Pick<CardListProps, "view" | "cars"
   <DataTable
     label="Table of cars"
     hasPictures
-    columns={tableColumns(view)}
+    columns={[
+      { title: "", cell: (car) => <CarDrawing car={car} look="mini" /> },
+      {
+        title: "Vehicle",
+        cell: (car) => (
+          <>
+            <a href={listingPath(car.id, view)}>{carName(car)}</a> <span class="mute">{car.trim ?? ""}</span>
+          </>
+        ),
+      },
+      ...carColumns(view),
+    ]}
     rows={cars}
     sorting={{
       current: orderOf(view),

@@ -2,20 +2,19 @@
 import { ownValue } from "../../base/json.ts";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { PhotoMode } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import type { CardListing } from "../components/card.tsx";
+import { type CardListing, cardFields } from "../components/card.tsx";
 import { conditionWords, type SearchChange, sparseCars } from "../sentences/shop.ts";
+import { lower } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
+import { countViewFacets, facetDefinitions, noFacets, type ViewFacets } from "./facets.ts";
 import { chosenFilters, type LostFilter, lostFilter, spokenSearch, type ViewNames } from "./filter-words.ts";
-import { cardFieldsOf } from "./photos.ts";
 import {
   apiFilters,
   listOf,
-  orderOf,
-  pageSizeOf,
+  orderedFilters,
+  pageRequest,
   type ViewParameters,
   viewPath,
   withoutFilters,
@@ -26,7 +25,6 @@ import {
 interface SearchContext {
   readonly requests: PageRequests;
   readonly asOf: string;
-  readonly photos: PhotoMode;
 }
 
 /** A search, or why it is invalid. */
@@ -59,7 +57,7 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
   const { requests, asOf } = context;
   let answer: AnswerOf<"searchListings">;
   try {
-    answer = await requests.call("searchListings", searchParameters(context, view));
+    answer = await requests.call("searchListings", pageRequest(view, asOf, cardFields));
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, invalid: thrown };
@@ -72,21 +70,6 @@ async function findView(context: SearchContext, view: ViewParameters): Promise<F
   ]);
   const more = total < sparseCars ? await moreCarsOf(context, view, { facets, place }, answer) : undefined;
   return { answer, facets: withLists(facets, within), within, place, more };
-}
-
-const fieldsOf = ({ view }: ViewParameters, photos: PhotoMode): string =>
-  [...cardFieldsOf(photos), ...(view === "table" ? ["dealer_id", "dealer_name"] : [])].join();
-
-function searchParameters({ asOf, photos }: SearchContext, view: ViewParameters): TextParameters {
-  const { offset } = view;
-  const sort = orderOf(view);
-  return {
-    ...apiFilters(view, asOf),
-    ...(sort === undefined ? {} : { sort }),
-    fields: fieldsOf(view, photos),
-    limit: view.limit ?? String(pageSizeOf(view)),
-    ...(offset === undefined ? {} : { offset }),
-  };
 }
 
 /** The facets of which a car has several values, so that each chosen one narrows the search. */
@@ -171,10 +154,8 @@ const changeTo = (view: ViewParameters, words: string, { pagination }: AnswerOf<
 });
 
 async function search({ requests, asOf }: SearchContext, view: ViewParameters, query: TextParameters) {
-  const sort = orderOf(view);
-  const call = () =>
-    requests.call("searchListings", { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }), ...query });
-  return requests.loadPart("other searches", call);
+  const parameters = { ...orderedFilters(view, asOf), ...query };
+  return requests.loadPart("other searches", () => requests.call("searchListings", parameters));
 }
 
 /** Returns the changes of a view that can show more cars: a greater price, then each filter less. Its radius is widened apart. */
@@ -187,29 +168,19 @@ function changesOf(view: ViewParameters, names: ViewNames): readonly (readonly [
     ...(isRaised ? [[`To ${dollars(greater)}`, withParameters(view, { max_price: String(greater) })] as const] : []),
     ...dropped.map(
       ({ names: [name = "", ...others], text }) =>
-        [ownValue(anyWords, name) ?? `Without ${text}`, withoutFilters(view, [name, ...others])] as const,
+        [withoutWords(name, text), withoutFilters(view, [name, ...others])] as const,
     ),
   ];
 }
 
-/** Filters whose absence has words. */
-const anyWords: Readonly<Record<string, string>> = {
-  drivetrain: "Any drivetrain",
-  body_type: "Any body",
-  make: "Any make and model",
-  model: "Any model",
-  trim: "Any trim",
-  inventory_type: "New and used",
-  base_exterior_color: "Any color",
-  fuel_type: "Any fuel",
-  postal_code: "At any distance",
-  min_price: "At any price",
-  max_price: "At any price",
-  min_year: "Of any year",
-  max_year: "Of any year",
-  max_mileage: "With any mileage",
-  value_rating: "At any price",
-};
+/** Filters whose absence is not said by their titles. */
+const anyWords: Readonly<Record<string, string>> = { postal_code: "At any distance", value_rating: "At any price" };
+
+/** Returns the words for a search without a filter. */
+function withoutWords(name: string, text: string): string {
+  const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
+  return ownValue(anyWords, name) ?? (facet === undefined ? `Without ${text}` : `Any ${lower(facet.title)}`);
+}
 
 const radiusMax = 3000;
 
@@ -220,7 +191,7 @@ async function fartherOf(context: SearchContext, view: ViewParameters, found: re
   if (view.postal_code === undefined || !(near > 0) || radius > radiusMax) return undefined;
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
-  const answer = await search(context, wider, { fields: fieldsOf({}, context.photos), sort: "distance", limit });
+  const answer = await search(context, wider, { fields: cardFields.join(), sort: "distance", limit });
   if (answer === undefined) return undefined;
   return {
     cars: answer.data.filter(({ id }) => !found.some((one) => one.id === id)),
@@ -240,7 +211,7 @@ async function nothingOf(
   view: ViewParameters,
   names: ViewNames,
 ): Promise<MoreCars | undefined> {
-  const fields = fieldsOf({}, context.photos);
+  const fields = cardFields.join();
   const plain = withoutFilters(view, conditionNames);
   const anywhere = await search(context, withParameters(plain, { sort: "price" }), { fields, limit: "1" });
   const [car] = anywhere?.data ?? [];

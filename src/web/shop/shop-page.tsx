@@ -6,7 +6,8 @@ import { type Chip, Chips, Segments } from "../components/chips.tsx";
 import { Note } from "../components/sheet.tsx";
 import { medianOf } from "../lot/lot-dealers.ts";
 import { type Judgement, textOf } from "../sentences/sentence.ts";
-import { fartherTitle, moreCars, refusedFilter, shopVerdict, unknownPlace } from "../sentences/shop.ts";
+import { bestChanges, fartherTitle, refusedFilter, shopVerdict } from "../sentences/shop.ts";
+import { agreeing } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
@@ -46,14 +47,14 @@ export const shopPage =
   async (visit) => {
     const { context, query, requests, visitor } = visit;
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    if (query.has("ids") || query.has("add")) return keptPage(visit, photos, asOf);
+    if (query.has("ids")) return keptPage(visit, photos, asOf);
     const view = readView(query);
     const place = await namedPlace(visit, view);
     if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
     const canonical = viewPath(view);
     const isRepeated = new Set(query.keys()).size < query.size;
     if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const { view: shown, found, lost } = await findValid({ requests, asOf, photos }, view);
+    const { view: shown, found, lost } = await findValid({ requests, asOf }, view);
     if (found.answer !== undefined && shown.postal_code !== undefined)
       context.cookies.set(nearCookie, shown.postal_code, {
         sameSite: "lax",
@@ -114,12 +115,12 @@ interface ShownShop {
 /** Returns what the page judges of a search. */
 function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
   const { answer, facets, within, more } = found;
-  if (isPlaceLost(lost)) return unknownPlace("ZIP code", given.postal_code ?? "");
+  if (isPlaceLost(lost)) return refusedFilter(given.postal_code ?? "", true);
   const [first] = lost;
   if (first !== undefined) {
     const [name = ""] = first.names;
     const chosen = chosenFilters(given, found).find(({ names }) => names.includes(name));
-    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`);
+    return refusedFilter(chosen?.text ?? `${name} ${given[name]}`, false);
   }
   if (answer === undefined) return { sentence: ["This search cannot be answered."] };
   const cars = answer.pagination.total;
@@ -220,30 +221,30 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
   const { answer, more } = found;
   if (answer === undefined || answer.pagination.total === 0) return null;
   const { data, pagination } = answer;
-  const paged = { ...view, offset: view.offset ?? "0" };
-  const change = more === undefined ? undefined : moreCars(pagination.total, more.changes);
+  const changes = bestChanges(pagination.total, more?.changes ?? []);
   return (
     <>
       {view.view === "table" ? (
         <div class="fig" id="cars" tabIndex={-1}>
-          <ListingTable view={paged} cars={data} />
+          <ListingTable view={view} cars={data} />
           <div class="tools">
             <ExportForm view={view} total={pagination.total} asOf={asOf} visitor={visitor} />
           </div>
         </div>
       ) : (
-        <CardList id="cars" view={paged} cars={data} photos={photos} isJudged={isJudged(view)} />
+        <CardList id="cars" view={view} cars={data} photos={photos} />
       )}
       <Paging view={view} pagination={pagination} />
-      {change === undefined ? null : (
+      {changes.length === 0 ? null : (
         <Note
-          end={change.changes.map(({ words, cars, href }) => (
+          end={changes.map(({ words, cars, href }) => (
             <a class="btn small" key={words} href={href}>
               {`${words}: ${count(cars)}`}
             </a>
           ))}
         >
-          <b>{change.title}</b> {change.context}
+          <b>{`Only ${count(pagination.total)} ${agreeing(pagination.total, "matches", "match")}.`}</b> One change shows
+          more:
         </Note>
       )}
       {more?.farther === undefined ? null : (

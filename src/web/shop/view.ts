@@ -51,9 +51,6 @@ export const viewPath = (parameters: ViewParameters, path = "/shop"): string =>
 /** Returns the path of a listing that a view shows. It leads back to the view, and with `offset` to the listings beside it in that page of results. */
 export const listingPath = (id: string, view: ViewParameters): string => viewPath(view, `/listings/${id}`);
 
-/** Returns the number of listings on a page of results. */
-export const pageSizeOf = ({ limit, view }: ViewParameters): number => Number(limit ?? (view === "table" ? 50 : 24));
-
 /** Returns the order of a view: the best price first, of listings that have values. */
 export const orderOf = (view: ViewParameters): string | undefined =>
   view.sort ?? (isJudged(view) ? "value" : undefined);
@@ -115,6 +112,20 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
     ...(years === undefined ? {} : { year: years }),
   };
 }
+
+/** Returns the filters of a view and its order, as the API takes them. */
+export function orderedFilters(view: ViewParameters, asOf: string): TextParameters {
+  const sort = orderOf(view);
+  return { ...apiFilters(view, asOf), ...(sort === undefined ? {} : { sort }) };
+}
+
+/** Returns the request of a page of results with some fields. */
+export const pageRequest = (view: ViewParameters, asOf: string, fields: readonly string[]): TextParameters =>
+  withParameters(orderedFilters(view, asOf), {
+    fields: fields.join(),
+    limit: view.limit ?? (view.view === "table" ? "50" : "24"),
+    offset: view.offset,
+  });
 
 /** The longest list that the API accepts, and how far ahead model years are sold. */
 const yearsMax = 100;

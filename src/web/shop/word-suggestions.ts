@@ -6,18 +6,11 @@ import { introduced } from "../../query/suggest/stock-numbers.ts";
 import { PageRequests } from "../shell/page-requests.ts";
 import { visitorOf } from "../shell/visitor.ts";
 
-/** A question that is completed by a name, and the number of listings that the name has; or one that is too short, with what it lacks. */
-interface CompletedQuestion {
-  readonly text: string;
-  readonly count?: number;
-  readonly note?: string;
-}
-
 /** How many last words can be one name, and how many suggestions are shown. */
 const wordsMax = 3;
 const suggestionsMax = 8;
 
-/** Answers with a JSON array of `CompletedQuestion`, empty if nothing is suggested or the API refuses. */
+/** Answers with a JSON array of completed questions, empty if nothing is suggested or the API refuses. */
 export const wordSuggestions =
   (services: SiteServices): Middleware =>
   async (context) => {
@@ -31,14 +24,14 @@ export const wordSuggestions =
   };
 
 /** Returns the question with its last words replaced by what they begin to name: as many words as name something. */
-async function completed(requests: PageRequests, question: string): Promise<readonly CompletedQuestion[]> {
+async function completed(requests: PageRequests, question: string): Promise<readonly string[]> {
   const starts = [...question.matchAll(/\S+/g)].map(({ index }) => index).slice(-wordsMax);
   for (const start of starts) {
     const head = question.slice(0, start);
     const q = question.slice(start);
     const last = wordsOf(q).at(-1);
     if (last === undefined) continue;
-    const { data, meta } = await requests.call("suggestFilters", {
+    const { data } = await requests.call("suggestFilters", {
       q: q.slice(0, 100),
       limit: String(suggestionsMax),
     });
@@ -47,12 +40,11 @@ async function completed(requests: PageRequests, question: string): Promise<read
       ({ text }) => start === starts.at(-1) || wordsOf(text).some((word) => word.startsWith(last)),
     );
     if (begun.length > 0)
-      return begun.map(({ text, attribute, value, count }) => {
-        if (attribute === "stock_number") return { text: `${introduced(head)}${value}`, count };
+      return begun.map(({ text, attribute, value }) => {
+        if (attribute === "stock_number") return `${introduced(head)}${value}`;
         const name = attribute === "postal_code" ? value : text;
-        return { text: `${head}${name.replaceAll("_", " ")}`, count };
+        return `${head}${name.replaceAll("_", " ")}`;
       });
-    if (meta.hint !== undefined) return [{ text: question, note: meta.hint }];
   }
   return [];
 }

@@ -159,10 +159,10 @@ test("weekly points are said as weekly, and an unfinished week is marked", () =>
   assertSaid(
     (point: typeof week) => pointLabel(point, period.asOf),
     [
-      [week, "Nov 16 to 19?"],
+      [week, "Nov 16 to Nov 19?"],
       [{ ...week, start: "2026-10-26", end: "2026-11-01", days: 7 }, "Oct 26 to Nov 1"],
       [{ ...week, start: "2025-12-29", end: "2026-01-04", days: 7 }, "Dec 29, 2025 to Jan 4"],
-      [{ ...week, start: "2025-11-03", end: "2025-11-09", days: 7 }, "Nov 3 to 9, 2025"],
+      [{ ...week, start: "2025-11-03", end: "2025-11-09", days: 7 }, "Nov 3, 2025 to Nov 9, 2025"],
       [{ ...week, interval: "day", start: "2026-11-19", days: 1 }, "Nov 19"],
       [{ ...week, interval: "day", start: "2026-11-19", days: 0 }, "Nov 19?"],
     ],

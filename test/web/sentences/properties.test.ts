@@ -10,7 +10,6 @@ import {
   paceNote,
   priceTimeTitle,
   similarTitle,
-  whyNoRating,
 } from "../../../src/web/sentences/car.ts";
 import { agingNote, agingTitle, lotVerdict, priceAgeTitle, suggestionOf } from "../../../src/web/sentences/lot.ts";
 import {
@@ -32,7 +31,8 @@ import {
   silentTitle,
 } from "../../../src/web/sentences/operate.ts";
 import type { Judgement, Part, Sentence } from "../../../src/web/sentences/sentence.ts";
-import { frontFacts, frontVerdict, searchWords, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { frontFacts, frontLine, shopVerdict } from "../../../src/web/sentences/shop.ts";
+import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { extentOf } from "../../support/extent.ts";
 import { marked } from "../../support/web/sentences.ts";
 
@@ -138,10 +138,9 @@ const month = fc.tuple(
 const sentences: readonly fc.Arbitrary<Said>[] = [
   drawn(car, cardSentence),
   drawn(car, suggestionOf),
-  drawn(fc.tuple(car, numbers("days", "typicalDays", "cutBy"), maybeWhole, day), ([one, days, cuts, asOf]) =>
+  drawn(fc.tuple(car, numbers("days", "cutBy"), maybeWhole, day), ([one, days, cuts, asOf]) =>
     carVerdict({ ...one, ...days, cuts, asOf }),
   ),
-  drawn(fc.constantFrom("branded", "too_low", "beyond", "no_data", "unknown_facts"), (reason) => whyNoRating(reason)),
   drawn(counts("less", "more", "same"), similarTitle),
   drawn(fc.tuple(numbers("days", "change", "supplyDays"), maybeWhole), ([all, cuts]) =>
     [priceTimeTitle({ ...all, cuts }), paceNote({ ...all, cuts }) ?? ""].join(" ").trim(),
@@ -195,19 +194,21 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
       accountVerdict({ ...funds, ...limit, ...all, today, state, isNew, searchMicros: 2000 }),
   ),
   drawn(found, shopVerdict),
-  drawn(numbers("minYear", "maxYear", "minPrice", "maxPrice", "minMiles", "maxMiles", "radius"), (search) =>
-    searchWords({ ...search, place: "Tacoma, WA" }),
+  drawn(maybeCounts("min_price", "max_price", "min_year", "max_mileage", "radius"), (bounds) =>
+    spokenSearch(
+      Object.fromEntries(
+        Object.entries({ ...bounds, postal_code: 98_402 }).flatMap(([name, value]) =>
+          value === null ? [] : [[name, String(value)]],
+        ),
+      ),
+      { place: "Tacoma, WA" },
+    ),
   ),
   drawn(
-    fc.tuple(
-      maybeCounts("dealers", "rated", "used", "great", "cheaper"),
-      numbers("usedMedian", "medianDays"),
-      whole,
-      day,
-    ),
-    ([counted, medians, cars, asOf]) => ({
-      ...frontVerdict({ ...counted, ...medians, cars, day: asOf }),
-      facts: frontFacts({ ...counted, ...medians, cars, day: asOf }),
+    fc.tuple(maybeCounts("dealers", "rated", "great", "cheaper"), numbers("usedMedian", "medianDays"), whole),
+    ([counted, medians, cars]) => ({
+      sentence: frontLine({ ...counted, ...medians, cars }),
+      facts: frontFacts({ ...counted, ...medians, cars }),
     }),
   ),
 ];

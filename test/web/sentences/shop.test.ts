@@ -1,52 +1,46 @@
 /** What pages say of searches, on the front door and about states: a table of cases for each sentence. */
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../../../src/web/sentences/sentence.ts";
 import {
   allGreatPrices,
-  bestPricesTitle,
+  bestChanges,
   cheapestSentence,
   fartherTitle,
   frontFacts,
-  frontVerdict,
-  isOldDay,
+  frontLine,
   medianLabel,
-  moreCars,
-  searchWords,
-  shopDoor,
+  refusedFilter,
   shopVerdict,
-  unknownPlace,
 } from "../../../src/web/sentences/shop.ts";
+import { spokenSearch } from "../../../src/web/shop/filter-words.ts";
 import { assertSaid, marked } from "../../support/web/sentences.ts";
 
-const asOf = "2026-11-19";
-
 test("a search is said in words", () => {
-  const near = { place: "Tacoma, WA", radius: 100 };
-  assertSaid(searchWords, [
+  const near = { postal_code: "98402", radius: "100" };
+  assertSaid(
+    (view: Readonly<Record<string, string>>) => spokenSearch(view, { place: "Tacoma, WA" }),
     [
-      { conditions: ["used", "certified"], drivetrains: ["AWD"], bodies: ["SUV"], maxPrice: 25_000, ...near },
-      "Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA",
+      [
+        { inventory_type: "used,certified", drivetrain: "AWD", body_type: "SUV", max_price: "25000", ...near },
+        "Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA",
+      ],
+      [{}, "-"],
+      [{ inventory_status: "sold" }, "-"],
+      [{ inventory_type: "new,used,certified" }, "Cars"],
+      [{ inventory_type: "certified", model: "Prius" }, "Certified Prius cars"],
+      [{ inventory_type: "used", make: "Porsche", model: "911", state: "WA" }, "Used Porsche 911s in WA"],
+      [{ body_type: "Sedan,Coupe", min_year: "2021", max_year: "2024" }, "Sedans or coupes, 2021 to 2024"],
+      [{ min_year: "2021", min_price: "10000", max_mileage: "60000" }, "Cars from $10,000, from 2021, to 60,000 mi"],
+      [
+        { base_exterior_color: "Red", features: "apple_carplay,sunroof", keywords: "clean_title,branded" },
+        "Red cars with Apple CarPlay and sunroof, clean title, no branded title",
+      ],
+      [
+        { model: "RAV4,CR-V", body_type: "SUV", postal_code: "98402", radius: "1" },
+        "RAV4s or CR-Vs within 1 mile of Tacoma, WA, SUV",
+      ],
     ],
-    [{}, "Cars"],
-    [{ conditions: ["new", "used", "certified"] }, "Cars"],
-    [{ conditions: ["certified"], models: ["Prius"] }, "Certified Prius cars"],
-    [{ conditions: ["used"], makes: ["Porsche"], models: ["911"], place: "WA" }, "Used Porsche 911s in WA"],
-    [{ bodies: ["Sedan", "Coupe"], minYear: 2021, maxYear: 2024 }, "Sedans or coupes of 2021 to 2024"],
-    [
-      { minYear: 2021, minPrice: 10_000, maxMiles: 60_000 },
-      "Cars from 2021 on at $10,000 or more with up to 60,000 miles",
-    ],
-    [{ minYear: 2021, maxYear: 2021, minPrice: 9000, maxPrice: 9000 }, "Cars of 2021 at $9,000"],
-    [
-      { colors: ["Red"], features: ["Apple CarPlay", "Sunroof"], others: ["clean title"] },
-      "Red cars with Apple CarPlay and Sunroof, clean title",
-    ],
-    [
-      { models: ["RAV4", "CR-V"], bodies: ["SUV"], place: "Tacoma, WA", radius: 1 },
-      "RAV4s or CR-Vs within 1 mile of Tacoma, WA, SUV",
-    ],
-  ]);
+  );
 });
 
 test("a search begins with how many cars match, and which of them are great prices", () => {
@@ -162,21 +156,17 @@ test("a search with few cars offers the changes that show more", () => {
     change("Within 150 miles", 16),
     change("Any make", 9),
   ];
-  const shown = (cars: number): string => {
-    const more = moreCars(cars, all);
-    return more === undefined
-      ? "-"
-      : [more.title, more.context, ...more.changes.map((one) => `${one.words}: ${one.cars}`)]
-          .filter((one) => one !== "")
-          .join(" ");
-  };
-  assertSaid(shown, [
-    [7, "Only 7 match. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [1, "Only 1 matches. One change shows more: Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [0, "What would show cars Within 150 miles: 16 To $30,000: 12 Any make: 9"],
-    [10, "-"],
-  ]);
-  assertSaid((cars: number) => moreCars(cars, [change("Any make", 7)])?.title, [[7, "-"]]);
+  assertSaid(
+    (cars: number) =>
+      bestChanges(cars, all)
+        .map((one) => `${one.words}: ${one.cars}`)
+        .join(" "),
+    [
+      [7, "Within 150 miles: 16 To $30,000: 12 Any make: 9"],
+      [12, "Within 150 miles: 16"],
+      [16, ""],
+    ],
+  );
   assertSaid((more: number) => fartherTitle(more, 150), [[9, "A little farther: 9 within 150 miles"]]);
   assertSaid(
     (city: string | null) => cheapestSentence("used 911", 92_590, city),
@@ -198,15 +188,18 @@ test("a search with few cars offers the changes that show more", () => {
   );
 });
 
-test("a place that is unknown is named, and the rest of the search stays", () => {
-  const kept = "Everything else of your search was understood and is kept. Until it is right, distance is left out.";
+test("a filter that is refused is named, and the rest of the search stays", () => {
+  const kept = "Everything else of your search was understood and is kept. Until it is right, ";
   assertSaid(
-    (value: string) => unknownPlace("ZIP code", value),
+    (value: string) => refusedFilter(value, true),
     [
-      ["00000", "There is no ZIP code [attention:00000].", kept],
-      ["x".repeat(60), `There is no ZIP code [attention:${"x".repeat(40)}…].`, kept],
-      ["", "A ZIP code is missing.", kept],
+      ["00000", "There is no ZIP code [attention:00000].", `${kept}distance is left out.`],
+      ["x".repeat(60), `There is no ZIP code [attention:${"x".repeat(40)}…].`, `${kept}distance is left out.`],
     ],
+  );
+  assertSaid(
+    (text: string) => refusedFilter(text, false),
+    [["to 20000,00", "[attention:“to 20000,00”] cannot be searched.", `${kept}this filter is left out.`]],
   );
 });
 
@@ -217,60 +210,30 @@ test("a median says what it mixes and whether a bound cuts it", () => {
   ]);
 });
 
-test("prices are of today until the day after theirs has ended in Hawaii", () => {
-  for (const [now, isOld] of [
-    ["2026-11-19T00:00:00Z", false],
-    ["2026-11-21T10:00:00Z", false],
-    ["2026-11-21T10:00:01Z", true],
-    ["2026-12-19T00:00:00Z", true],
-  ] as const)
-    assert.equal(isOldDay("2026-11-19", Date.parse(now)), isOld, now);
-});
-
-test("the front door says what is for sale today, and nothing of today if the data is old", () => {
-  const market = { cars: 9961, dealers: 522, day: asOf };
-  assertSaid(frontVerdict, [
+test("the front door says what is for sale", () => {
+  const market = { cars: 9961, dealers: 522 };
+  assertSaid(frontLine, [
     [
       { ...market, rated: 9449 },
-      "Know what a car is worth.",
       "9,961 cars of 522 dealers, 9,449 of them judged against similar ones. Ask in your own words.",
     ],
-    [
-      { ...market, rated: 9961 },
-      "Know what a car is worth.",
-      "9,961 cars of 522 dealers, each judged against similar ones. Ask in your own words.",
-    ],
-    [{ ...market, cars: 1, dealers: 1 }, "Know what a car is worth.", "1 car of 1 dealer. Ask in your own words."],
-    [{ ...market, dealers: null, rated: 0 }, "Know what a car is worth.", "9,961 cars. Ask in your own words."],
+    [{ ...market, rated: 9961 }, "9,961 cars of 522 dealers, each judged against similar ones. Ask in your own words."],
+    [{ ...market, cars: 1, dealers: 1 }, "1 car of 1 dealer. Ask in your own words."],
+    [{ ...market, dealers: null, rated: 0 }, "9,961 cars. Ask in your own words."],
   ]);
   const shown = (facts: readonly Fact[]): string =>
     facts.map(({ value, label }) => `${marked(value)} ${marked(label)}`).join("; ");
   assertSaid(
-    (isOld: boolean) =>
-      shown(frontFacts({ ...market, usedMedian: 25_999, great: 784, cheaper: 1, medianDays: 34, isOld })),
+    (great: number | null) => shown(frontFacts({ ...market, usedMedian: 25_999, great, cheaper: 1, medianDays: 34 })),
     [
       [
-        false,
-        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time of used cars on the lot",
+        784,
+        "$25,999 half of the used cars cost less; 784 great prices; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
       [
-        true,
-        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
+        null,
+        "$25,999 half of the used cars cost less; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
-    ],
-  );
-  assertSaid(
-    (great: number | null) => shown(frontFacts({ ...market, great })),
-    [
-      [1, "1 great price today"],
-      [null, ""],
-    ],
-  );
-  assertSaid(
-    (isOld: boolean) => bestPricesTitle({ day: asOf, isOld }, "Tacoma, WA"),
-    [
-      [false, "Today's best prices near Tacoma, WA"],
-      [true, "The best prices of Nov 19 near Tacoma, WA"],
     ],
   );
   assertSaid(
@@ -282,8 +245,4 @@ test("the front door says what is for sale today, and nothing of today if the da
       [null, "-"],
     ],
   );
-  assertSaid(shopDoor, [
-    [{ cars: 9961, used: 4771, new: 5190 }, "4,771 used and 5,190 new cars, the best prices first"],
-    [{ cars: 4771, used: 4771, new: 0 }, "4,771 cars, the best prices first"],
-  ]);
 });
