@@ -84,7 +84,9 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     "/shop?max_price=20000,00&offset=0": "/shop?max_price=20000,00",
     "/shop?inventory_type=used,certified&inventory_type=certified": "/shop?inventory_type=certified",
     "/shop?inventory_type=used,certified&inventory_type=new": "/shop?inventory_type=used,certified,new",
-    "/?make=Ford&view=table": "/shop?make=Ford&view=table",
+    "/?make=Ford&layout=table&period=90": "/shop?make=Ford&view=table",
+    "/?make=Ford&layout=charts&chart=time": "/market?make=Ford",
+    "/?make=Ford&make=Audi&layout=charts&chart=map": "/market?make=Ford,Audi&view=map",
     "/compare?ids=a,b": "/shop?view=table&ids=a%2Cb",
     "/export?make=Ford": "/shop?view=table&make=Ford",
     "/find?q=RAV4+against+CR-V": "/market?show=RAV4&against=CR-V",
@@ -271,7 +273,7 @@ test("the front door has the numbers of the market, its best prices, and those n
   const median = Math.round(rated.data.stats.price?.median ?? 0).toLocaleString("en-US");
   const great = await fetchTotal(client, "value_rating=great");
   const page = plain(html);
-  for (const words of [`$${median} half of the used cars`, `${great} great prices`])
+  for (const words of [`$${median} half of the used cars`, `${great} great prices on Nov 19`])
     assert.ok(page.includes(words), words);
   const numbers = [...html.matchAll(/<a href="(\/shop\?[^"]+)"><b>([\d,]+)<\/b><span>cars cheaper/g)];
   for (const [, path = "", count = ""] of numbers)

@@ -1,5 +1,5 @@
 /** What is said of searches and on the front door: how many cars match, how they are priced, and which change finds more. */
-import { count } from "../shell/format.ts";
+import { count, shortDay } from "../shell/format.ts";
 import type { Fact, Judgement, Sentence } from "./sentence.ts";
 import {
   agreeing,
@@ -197,11 +197,14 @@ export interface MarketToday {
   readonly cheaper?: MaybeNumber;
   /** Of used cars. */
   readonly medianDays?: MaybeNumber;
+  readonly day: string;
+  /** Whether the newest day is old: then nothing is of today. */
+  readonly isOld: boolean;
   readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
 }
 
 /** Returns the line below the title of the front door. All cars are "each judged" only if each has a rating. */
-export function frontLine({ cars, dealers, rated }: MarketToday): Sentence {
+export function frontLine({ cars, dealers, rated }: Pick<MarketToday, "cars" | "dealers" | "rated">): Sentence {
   const judged = !some(rated)
     ? ""
     : rated >= cars
@@ -214,15 +217,28 @@ export function frontLine({ cars, dealers, rated }: MarketToday): Sentence {
 }
 
 /** Returns the numbers of the front door. */
-export const frontFacts = ({ great, cheaper, hrefs, ...today }: MarketToday): readonly Fact[] => [
+export const frontFacts = ({ great, cheaper, day, isOld, hrefs, ...today }: MarketToday): readonly Fact[] => [
   ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
-  ...fact(linked(digits(great), hrefs?.great), agreeing(great ?? 0, "great price", "great prices")),
+  ...fact(
+    linked(digits(great), hrefs?.great),
+    `${agreeing(great ?? 0, "great price", "great prices")} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
+  ),
   ...fact(
     linked(digits(cheaper), hrefs?.cheaper),
-    `${agreeing(cheaper ?? 0, "car", "cars")} cheaper than the day before`,
+    `${agreeing(cheaper ?? 0, "car", "cars")} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
   ),
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];
+
+/** For how long prices are of today, in hours from the beginning of their day in UTC: until the next day has ended everywhere in the United States. */
+const todaysHours = 58;
+
+/** Returns whether the prices of a day are not of today any more. Until the next day's are published, it is those of yesterday that are shown as today's. */
+export const isOldDay = (day: string, nowMs: number): boolean => nowMs - Date.parse(day) > todaysHours * 3_600_000;
+
+/** Returns the title of the row of great prices: `Today's best prices near Tacoma, WA`; of old data, with its day. */
+export const bestPricesTitle = ({ day, isOld }: Pick<MarketToday, "day" | "isOld">, place?: string): string =>
+  `${isOld ? `The best prices of ${shortDay(day, day)}` : "Today's best prices"}${place === undefined ? "" : ` near ${place}`}`;
 
 /** Returns the link to all great prices: `All 11 great prices within 150 miles`; undefined for none. */
 export const allGreatPrices = (great: MaybeNumber, radius?: number): string | undefined =>

@@ -6,7 +6,14 @@ import { ratingWords } from "../components/badge.tsx";
 import { type CardListing, cardFields, carName } from "../components/card.tsx";
 import { CarDrawing } from "../drawings/car-drawing.tsx";
 import { cardDifference } from "../sentences/car.ts";
-import { allGreatPrices, frontFacts, frontLine, type MarketToday } from "../sentences/shop.ts";
+import {
+  allGreatPrices,
+  bestPricesTitle,
+  frontFacts,
+  frontLine,
+  isOldDay,
+  type MarketToday,
+} from "../sentences/shop.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { type DoorLink, doorsOf, tints } from "../shell/doors.ts";
 import { FindBox } from "../shell/find-box.tsx";
@@ -18,7 +25,7 @@ import type { Visitor } from "../shell/visitor.ts";
 import { countIn } from "./facets.ts";
 import { zipPlace } from "./search.ts";
 import { nearCookie } from "./shop-page.tsx";
-import { type ViewParameters, viewPath } from "./view.ts";
+import { readView, type ViewParameters, viewPath } from "./view.ts";
 
 /** The cars that are parked in the row. */
 const parkedMax = 6;
@@ -43,11 +50,11 @@ interface Front {
 
 /** Returns the handler of the front door. An address with filters is one of the former explorer. */
 export const frontDoor =
-  ({ current }: Pick<SiteServices, "current">): PageHandler =>
+  ({ current, accounts }: Pick<SiteServices, "current" | "accounts">): PageHandler =>
   async (visit): Promise<PageContent | Redirect> => {
-    if (visit.query.size > 0) return { location: `/shop?${visit.query}` };
+    if (visit.query.size > 0) return { location: formerView(visit.query) };
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
-    const front = await frontOf(visit, asOf);
+    const front = await frontOf(visit, asOf, isOldDay(asOf, accounts.administration.nowMs));
     return {
       title: "Know what a car is worth",
       look: "home",
@@ -61,10 +68,17 @@ export const frontDoor =
     };
   };
 
+/** Returns the address of a view of the former explorer, whose charts and map are the market's. */
+function formerView(query: URLSearchParams): string {
+  const { layout, chart, by: _, period: __, ...filters } = readView(query);
+  if (layout !== "charts") return viewPath({ ...filters, ...(layout === "table" ? { view: layout } : {}) });
+  return viewPath({ ...filters, ...(chart === "map" ? { view: chart } : {}) }, "/market");
+}
+
 /** Returns the filters of cars whose last change of price was a cut, on a day. */
 const cheaperSince = (day: string): ViewParameters => ({ price_changed_after: day, min_price_drops: "1" });
 
-async function frontOf({ context, requests }: PageVisit, asOf: string): Promise<Front> {
+async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Front> {
   const zip = context.cookies.get(nearCookie) ?? "";
   const near: ViewParameters = /^\d{5}$/.test(zip) ? { postal_code: zip, radius: String(nearMiles) } : {};
   const fields = cardFields.join();
@@ -93,6 +107,8 @@ async function frontOf({ context, requests }: PageVisit, asOf: string): Promise<
     great: countIn(ratings, "great"),
     cheaper: cheaper?.pagination.total,
     medianDays: used?.data.stats.days_on_market?.median,
+    day: asOf,
+    isOld,
     hrefs: {
       usedMedian: viewPath({ inventory_type: "used,certified" }),
       great: viewPath({ value_rating: "great" }),
@@ -127,12 +143,12 @@ const Hero = (front: Front): JSX.Element => (
 );
 
 /** The best prices, parked in a row. */
-const Street = ({ best, near, place }: Front): JSX.Element | null =>
+const Street = ({ today, best, near, place }: Front): JSX.Element | null =>
   best === undefined || best.data.length === 0 ? null : (
     <div class="street">
       <div class="frame">
         <div class="head">
-          <h2>{place === undefined ? "The best prices" : `The best prices near ${place}`}</h2>
+          <h2>{bestPricesTitle(today, place)}</h2>
           <a href={viewPath({ ...near, value_rating: "great" })}>
             {allGreatPrices(best.pagination.total, near.postal_code === undefined ? undefined : nearMiles)}
           </a>

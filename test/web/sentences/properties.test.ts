@@ -205,10 +205,15 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
     ),
   ),
   drawn(
-    fc.tuple(maybeCounts("dealers", "rated", "great", "cheaper"), numbers("usedMedian", "medianDays"), whole),
-    ([counted, medians, cars]) => ({
-      sentence: frontLine({ ...counted, ...medians, cars }),
-      facts: frontFacts({ ...counted, ...medians, cars }),
+    fc.tuple(
+      maybeCounts("dealers", "rated", "great", "cheaper"),
+      numbers("usedMedian", "medianDays"),
+      whole,
+      fc.boolean(),
+    ),
+    ([counted, medians, cars, isOld]) => ({
+      sentence: frontLine({ ...counted, cars }),
+      facts: frontFacts({ ...counted, ...medians, cars, day: asOf, isOld }),
     }),
   ),
 ];

@@ -1,13 +1,16 @@
 /** What pages say of searches, on the front door and about states: a table of cases for each sentence. */
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../../../src/web/sentences/sentence.ts";
 import {
   allGreatPrices,
   bestChanges,
+  bestPricesTitle,
   cheapestSentence,
   fartherTitle,
   frontFacts,
   frontLine,
+  isOldDay,
   medianLabel,
   refusedFilter,
   shopVerdict,
@@ -210,7 +213,17 @@ test("a median says what it mixes and whether a bound cuts it", () => {
   ]);
 });
 
-test("the front door says what is for sale", () => {
+test("prices are of today until the day after theirs has ended in Hawaii", () => {
+  for (const [now, isOld] of [
+    ["2026-11-19T00:00:00Z", false],
+    ["2026-11-21T10:00:00Z", false],
+    ["2026-11-21T10:00:01Z", true],
+    ["2026-12-19T00:00:00Z", true],
+  ] as const)
+    assert.equal(isOldDay("2026-11-19", Date.parse(now)), isOld, now);
+});
+
+test("the front door says what is for sale today, and nothing of today if the data is old", () => {
   const market = { cars: 9961, dealers: 522 };
   assertSaid(frontLine, [
     [
@@ -224,16 +237,33 @@ test("the front door says what is for sale", () => {
   const shown = (facts: readonly Fact[]): string =>
     facts.map(({ value, label }) => `${marked(value)} ${marked(label)}`).join("; ");
   assertSaid(
-    (great: number | null) => shown(frontFacts({ ...market, usedMedian: 25_999, great, cheaper: 1, medianDays: 34 })),
+    (isOld: boolean) =>
+      shown(
+        frontFacts({ ...market, usedMedian: 25_999, great: 784, cheaper: 1, medianDays: 34, day: "2026-11-19", isOld }),
+      ),
     [
       [
-        784,
-        "$25,999 half of the used cars cost less; 784 great prices; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
+        false,
+        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time of used cars on the lot",
       ],
       [
-        null,
-        "$25,999 half of the used cars cost less; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
+        true,
+        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
       ],
+    ],
+  );
+  assertSaid(
+    (great: number | null) => shown(frontFacts({ ...market, great, day: "2026-11-19", isOld: false })),
+    [
+      [1, "1 great price today"],
+      [null, ""],
+    ],
+  );
+  assertSaid(
+    (isOld: boolean) => bestPricesTitle({ day: "2026-11-19", isOld }, "Tacoma, WA"),
+    [
+      [false, "Today's best prices near Tacoma, WA"],
+      [true, "The best prices of Nov 19 near Tacoma, WA"],
     ],
   );
   assertSaid(
