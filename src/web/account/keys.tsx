@@ -1,6 +1,5 @@
 /** The keys of an account, those of agents included: their table, new keys, whose secret is shown once, and how their holder ends one. */
 import type { ComponentChildren, JSX } from "preact";
-import { parseApiKey } from "../../accounts/keys/api-key.ts";
 import {
   type ApiScope,
   defaultScopes,
@@ -12,15 +11,18 @@ import {
 } from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
-import { Note, Sheet } from "../components/sheet.tsx";
+import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
+import type { Judgement } from "../sentences/sentence.ts";
+import type { PageContent } from "../shell/document.tsx";
 import { count, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
+import { serviceOrigin } from "../shell/pages.tsx";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
 const path = "/account/keys";
@@ -147,21 +149,8 @@ export const createVisitorKey =
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { json } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    context.cookies.set(createdKeyCookie, json.key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
-    return { location: "/account#created" };
+    return createdKeyPage(json.key, name, granted, serviceOrigin(context));
   };
-
-/** A new key travels to the page that shows it in a cookie, which every replica reads and the page deletes: reloading creates no second key. */
-const createdKeyCookie = "carquet-created-key";
-const createdKeyOptions = { httpOnly: true, sameSite: "strict", path: "/account", overwrite: true } as const;
-const createdKeyMaxAgeMs = 60_000;
-
-/** Returns the key that the form before has created, once. */
-export function takeCreatedKey({ cookies }: RequestContext): string | undefined {
-  const key = cookies.get(createdKeyCookie);
-  if (key !== undefined) cookies.set(createdKeyCookie, "", { ...createdKeyOptions, expires: new Date(0) });
-  return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
-}
 
 /** A request that a key with a scope may send. */
 const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
@@ -170,55 +159,50 @@ const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
   "usage.read": "/v1/usage",
 };
 
-interface CreatedKeyProps {
-  readonly apiKey: string;
-  readonly keys: readonly UsedKey[];
-  readonly origin: string;
+/** Returns the page that shows a key once, with a request that its scopes allow. */
+function createdKeyPage(key: string, name: string, granted: readonly ApiScope[], origin: string): PageContent {
+  const [request] = granted.flatMap((scope) => firstRequests[scope] ?? []);
+  const first = `curl -H 'Authorization: Bearer ${key}' \\\n  '${origin}${request}'`;
+  return secretPage(
+    {
+      sentence: [`The key ${name === "" ? "" : `“${name}” `}works now.`],
+      context: ["Copy it: it is shown only this once."],
+    },
+    <div class="two">
+      <CodeBox title="Key" code={key} />
+      {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
+    </div>,
+  );
 }
 
-/** A key that was just created, with a request that its scopes allow. */
-export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
-  const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
-  const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
-  const first = `curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`;
-  return (
-    <section class="stack" id="created" aria-label="Your new key">
-      <Note>The key {key?.name ? `“${key.name}” ` : ""}works now. Copy it: it is shown only this once.</Note>
-      <div class="two">
-        <CodeBox title="Key" code={apiKey} />
-        {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
-      </div>
-    </section>
-  );
-};
+/** Returns the page of the account that follows a form, and shows what the form has created. */
+export const secretPage = (judgement: Judgement, body: ComponentChildren): PageContent => ({
+  title: "Created",
+  door: "account",
+  top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
+  body,
+});
 
 type KeyEndingProps = Omit<Parameters<typeof Ending>[0], "title" | "children"> & { readonly of: UsedKey };
 
 /** Asks before a key is ended: that of an agent is disconnected. */
-const KeyEnding = ({ of: { clientId }, ...form }: KeyEndingProps): JSX.Element =>
-  clientId === null ? (
-    <Ending {...form} title="Revoke" button="Revoke the key">
+const KeyEnding = ({ of: { clientId }, ...form }: KeyEndingProps): JSX.Element => {
+  const [title, what] = clientId === null ? ["Revoke", "the key"] : ["Disconnect", "the agent"];
+  return (
+    <Ending {...form} title={title} button={`${title} ${what}`}>
       It stops working within a second, and for good.
     </Ending>
-  ) : (
-    <Ending {...form} title="Disconnect" button="Disconnect the agent">
-      It can no longer use this account within a second. To connect it again, start its sign-in again.
-    </Ending>
   );
+};
 
+/** Ends a key of the account. Refuses any other, and those of the pages, with `not_found`. */
 export const endKey =
-  (services: SiteServices) =>
+  ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
     const { accountId } = visitor.identity.key;
-    const { clientId } = await keyOf(services, accountId, keyId);
-    await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
-    return { location: `/account?changed=${clientId === null ? "revoked" : "disconnected"}` };
+    const keys = await administration.call(listKeys, accountId);
+    if (!keys.some((known) => known.keyId === keyId && !known.isWeb))
+      throw refuse("not_found", { what: "key", id: keyId });
+    await administration.change(accountId, "keys revoke", { keyId, accountId });
+    return { location: "/account#keys" };
   };
-
-/** Returns a key of an account. Refuses any other, and those of the pages, with `not_found`. */
-async function keyOf({ accounts }: SiteServices, accountId: string, keyId: string): Promise<UsedKey> {
-  const keys = await accounts.administration.call(listKeys, accountId);
-  const key = keys.find((known) => known.keyId === keyId && !known.isWeb);
-  if (key === undefined) throw refuse("not_found", { what: "key", id: keyId });
-  return key;
-}

@@ -10,57 +10,64 @@ import { DataTable } from "../components/table.tsx";
 import {
   lossNote,
   lossTitle,
-  type MarketPeriod,
   type MarketSide,
   mediansNote,
   paceTitle,
-  pointLabel,
   pricesMovedTitle,
   standingTitle,
 } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
 import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
+import { numbersOfDays } from "./days-table.tsx";
 import { carsPath, type MarketSearch } from "./market-search.ts";
 import {
   chartMin,
-  type DayRow,
   endsUnfinished,
   type MarketPoint,
-  rowsOf,
   type SearchTrend,
+  type ShownMarket,
   soldDays,
   soldPath,
 } from "./market-trends.ts";
 
-/** What the figures show. */
-export interface ShownMarket {
-  readonly trends: readonly SearchTrend[];
-  readonly sides: readonly MarketSide[];
-  readonly period: MarketPeriod;
-  readonly query: URLSearchParams;
-  /** The statement of the days, if columns express the filters. */
-  readonly sql?: string | undefined;
-  /** The statement of the prices by model year. */
-  readonly lossSql?: string | undefined;
-}
+const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
+
+const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
+
+/** The figures over the days. */
+const dayFigures = {
+  price: {
+    metric: "price.median",
+    width: 760,
+    format: dollars,
+    tick: shortPrice,
+    titleOf: pricesMovedTitle,
+    noteOf: mediansNote,
+  },
+  days: {
+    metric: "days_on_market.median",
+    width: 560,
+    format: (value: number) => amountOf(Math.round(value * 10) / 10, "day"),
+    tick: decimalOf,
+    titleOf: standingTitle,
+    noteOf: (_: unknown, __: unknown, { interval }: MarketPoint) =>
+      `Typical (median) days on the lot of the cars for sale ${interval === "week" ? "on the last day of each week" : "each day"}.`,
+  },
+} as const;
 
 interface DaysProps {
   readonly market: ShownMarket;
-  readonly id: string;
-  readonly metric: "price.median" | "days_on_market.median";
-  readonly title: string;
-  readonly of: string;
-  readonly width: 420 | 560 | 760;
-  readonly format: (value: number) => string;
-  readonly tick: (value: number) => string;
+  readonly id: keyof typeof dayFigures;
 }
 
-const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
-
 /** A series of each search over the days. Weeks are said; an unfinished one is dotted, with a question mark. */
-const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps): JSX.Element => {
-  const { trends, period, query, sql } = market;
+export const DaysFigure = ({ market, id }: DaysProps): JSX.Element => {
+  const { trends, sides, period, query, sql } = market;
+  const { metric, width, format, tick, titleOf, noteOf } = dayFigures[id];
   const points = trends[0]?.points ?? [];
+  const last = points.at(-1);
+  const title = titleOf(sides, period);
+  const of = last === undefined ? "" : noteOf(sides, period, last);
   const valuesOf = (trend: SearchTrend) => trend.points.flatMap((point) => point[metric] ?? []);
   const known = trends.flatMap(valuesOf);
   const marks = trends.map((trend, index): Mark => {
@@ -80,23 +87,7 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
       id={id}
       title={title}
       of={of}
-      numbers={{
-        columns: [
-          {
-            title: capital(points[0]?.interval ?? "day"),
-            sort: "day",
-            value: ([point]) => point && pointLabel(point, period.asOf),
-          },
-          ...trends.map(({ search: { name } }, index) => ({
-            title: capital(name),
-            sort: index === 0 ? "median" : "median_against",
-            value: (row: DayRow) => row[index]?.[metric],
-            format,
-          })),
-        ],
-        rows: rowsOf(trends),
-        sorting: sortingOf(id, "/market", query),
-      }}
+      numbers={{ ...numbersOfDays(market, metric), sorting: sortingOf(id, "/market", query) }}
       sql={sql}
     >
       {trends.some((trend) => valuesOf(trend).length >= chartMin) ? (
@@ -117,41 +108,6 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
     </Figure>
   );
 };
-
-export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
-  const { trends, sides, period } = market;
-  const last = trends[0]?.points.at(-1);
-  return (
-    <Days
-      market={market}
-      id="price"
-      metric="price.median"
-      title={pricesMovedTitle(sides, period)}
-      of={last === undefined ? "" : mediansNote(sides, period, last)}
-      width={760}
-      format={dollars}
-      tick={shortPrice}
-    />
-  );
-};
-
-export const StandingFigure = ({ market, width }: Pick<DaysProps, "market" | "width">): JSX.Element => {
-  const isWeeks = market.trends[0]?.points[0]?.interval === "week";
-  return (
-    <Days
-      market={market}
-      id="days"
-      metric="days_on_market.median"
-      title={standingTitle(market.sides, market.period)}
-      of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
-      width={width}
-      format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
-      tick={decimalOf}
-    />
-  );
-};
-
-const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
 
 interface FactRow {
   readonly title: string;

@@ -21,9 +21,9 @@ const dailyMax = 62;
 /** Charts of fewer values are sentences. */
 export const chartMin = 10;
 
-export const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
+const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
 
-type Metric = (typeof metrics)[number];
+export type Metric = (typeof metrics)[number];
 
 /** An interval with the numbers of a search; null for one that is unknown. */
 export interface MarketPoint extends TrendInterval, Readonly<Record<Metric, number | null>> {
@@ -38,6 +38,18 @@ export interface SearchTrend {
   readonly loss: AnswerOf<"getDepreciation">["data"] | undefined;
   /** The names of filters that prices over time do not have. */
   readonly others: readonly string[];
+}
+
+/** What the figures show. */
+export interface ShownMarket {
+  readonly trends: readonly SearchTrend[];
+  readonly sides: readonly MarketSide[];
+  readonly period: MarketPeriod;
+  readonly query: URLSearchParams;
+  /** The statement of the days, if columns express the filters. */
+  readonly sql?: string | undefined;
+  /** The statement of the prices by model year. */
+  readonly lossSql?: string | undefined;
 }
 
 /** A day: the point of each search. */

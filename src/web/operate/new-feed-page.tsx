@@ -30,30 +30,26 @@ const feedPage = (visitor: Visitor, title: string, context: string, children: Co
   operatePage({
     path: "/operate/service",
     title,
-    above: [["/operate/service", "Service"]],
     here: "New feed",
     visitor,
     judgement: { sentence: [`${title}.`], context: [context] },
     children,
   });
 
-export const uploadPage: PageHandler = async ({ visitor, query }) =>
+export const uploadPage: PageHandler = async ({ visitor }) =>
   feedPage(
     visitor,
     "Map a new feed",
     "Upload a sample. You see what its columns mean and what its cars become, and correct it before anything is kept.",
-    <>
-      {query.has("saved") ? <Note>The mapping is saved. The next fetch uses it.</Note> : null}
-      <Sheet title="A sample">
-        <Form visitor={visitor} action={path} class="stack upload" hasFile>
-          <Field label="File of a dealer or provider: choose it, or drop it here" type="file" name="file" required />
-          <Field label="Path of the records in XML or JSON, if they are not found" name="records" />
-          <div>
-            <Button look="main">Map the file</Button>
-          </div>
-        </Form>
-      </Sheet>
-    </>,
+    <Sheet title="A sample">
+      <Form visitor={visitor} action={path} class="stack upload" hasFile>
+        <Field label="File of a dealer or provider: choose it, or drop it here" type="file" name="file" required />
+        <Field label="Path of the records in XML or JSON, if they are not found" name="records" />
+        <div>
+          <Button look="main">Map the file</Button>
+        </div>
+      </Form>
+    </Sheet>,
   );
 
 /** Maps an uploaded file, or one of before with other choices, or saves its mapping. */
@@ -73,7 +69,7 @@ export const mapByForm =
       const saved = await sourceMappings.save(source, mapped.content);
       await administration.record(accountId, "map", `${source} ${saved}`);
       await removeDraft(id);
-      return { location: `${path}?saved` };
+      return feedPage(visitor, "The mapping is saved", "The next fetch uses it.", <a href={path}>Map another file</a>);
     }
     const names = (await sourceMappings?.names()) ?? [];
     return feedPage(

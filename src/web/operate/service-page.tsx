@@ -10,7 +10,7 @@ import { Note, Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { capital } from "../sentences/words.ts";
-import { amountOf, count, day as dayText, size, time } from "../shell/format.ts";
+import { amountOf, count, day as dayText, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -70,24 +70,20 @@ const publishedWords: Readonly<Record<FreshnessReport["status"], string>> = {
 };
 
 const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessProps): JSX.Element => {
-  const { status, version, serving, lake, response_cache: cache } = readiness().report;
-  const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
-  const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
+  const { version, lake } = readiness().report;
+  const { day, status, publishedAtMs, dueAtMs } = freshness.report;
   return (
     <Sheet
       id="freshness"
-      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)}: ${publishedWords[report.status]}`}
+      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)}: ${publishedWords[status]}`}
     >
       <Spec
         facts={[
-          ["State of the service", status],
           ["Version", version === null ? "none" : `${version}, one of ${count(versions)} kept`],
           ["Published", timeText(publishedAtMs)],
           ["Next delivery overdue from", timeText(dueAtMs)],
           ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
-          ["Served from", used.join(" and ") || "Parquet files"],
           ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
-          ["Response cache", `${count(cache.hits)} hits, ${count(cache.misses)} misses, ${size(cache.bytes)}`],
         ]}
       />
     </Sheet>

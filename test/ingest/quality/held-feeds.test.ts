@@ -332,7 +332,7 @@ test("the problems of a day name the dealer, the files of the feed and its rows"
   );
   const issue = (await version.feeds.issues(days[1])).find(({ outcome }) => outcome === "held");
   assert.ok(issue);
-  const rows = await version.feeds.rowsOfIssue(days[1], issue, 2);
+  const rows = await version.feeds.issueRows(days[1], issue, 2);
   assert.deepEqual(
     rows.map(({ row, vin }) => [row, vin]),
     [
