@@ -77,6 +77,7 @@ async function pageOfAccount(
             keys={keys}
             today={today}
             visitor={visitor}
+            endingOf={(keyId) => `/account/keys/${keyId}/revoke`}
             end={
               <Button href="#new-key" isSmall>
                 New key

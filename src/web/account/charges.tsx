@@ -37,8 +37,6 @@ const extentOf = ({ usageClass, units }: LedgerEntry): string | null => {
   return usageClass.startsWith("listing_export") ? `up to ${count(units * exportUnitRows)} rows` : null;
 };
 
-const nameOf = (key: UsedKey): string => (key.isWeb ? "these pages" : key.name || key.keyId);
-
 /** Returns what was credited to an account in all. */
 export async function creditsOf({ accounts: { administration } }: SiteServices, accountId: string): Promise<number> {
   const credits = await administration.call(listEntries, accountId);
@@ -52,15 +50,11 @@ export async function chargesSheet(
   keys: readonly UsedKey[],
   query: URLSearchParams,
 ): Promise<JSX.Element> {
-  const page = {
-    path: "/account",
-    id: "charges",
-    query,
-    rowsMax: pageEntries,
-    numberOf: ({ entry }: LedgerEntry) => entry,
-  };
-  const { rows, links } = await cursorPage(page, (part) => administration.call(listEntryPage, { accountId, ...part }));
-  const names = new Map(keys.map((key) => [key.keyId, nameOf(key)]));
+  const { rows, links } = await cursorPage(
+    { path: "/account", id: "charges", query, rowsMax: pageEntries, numberOf: ({ entry }: LedgerEntry) => entry },
+    (part) => administration.call(listEntryPage, { accountId, ...part }),
+  );
+  const names = new Map(keys.map(({ keyId, isWeb, name }) => [keyId, isWeb ? "these pages" : name || keyId]));
   return (
     <TableSheet
       id="charges"

@@ -19,7 +19,7 @@ import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { count, shortTime } from "../shell/format.ts";
+import { shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
@@ -31,76 +31,53 @@ interface KeysSheetProps {
   readonly keys: readonly UsedKey[];
   readonly today: string;
   readonly visitor: Visitor;
-  /** Returns the form that ends a key. */
-  readonly ending?: (key: UsedKey) => { readonly action: string; readonly hidden?: Readonly<Record<string, string>> };
+  /** Returns the form that ends a key, by its id. */
+  readonly endingOf: (keyId: string) => string;
   /** What stands at the right of the title, and below the keys. */
   readonly end?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** The keys of an account, newest first; the revoked ones unfold. */
-export const KeysSheet = ({ keys, end, children, ...shown }: KeysSheetProps): JSX.Element => {
-  const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
-  const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
-  return (
-    <Sheet id="keys" title="Keys" end={end}>
-      <KeyTable label="Keys" keys={active} {...shown} />
-      {children}
-      {revoked.length === 0 ? null : (
-        <details class="more">
-          <summary>{count(revoked.length)} revoked</summary>
-          <KeyTable label="Revoked keys" keys={revoked} {...shown} />
-        </details>
-      )}
-    </Sheet>
-  );
-};
-
-const ownEnding = ({ keyId }: UsedKey) => ({ action: `${path}/${keyId}/revoke` });
-
-type KeyTableProps = Omit<KeysSheetProps, "end" | "children"> & { readonly label: string };
-
-const KeyTable = ({ label, keys, today, visitor, ending = ownEnding }: KeyTableProps): JSX.Element => (
-  <DataTable
-    label={label}
-    columns={[
-      {
-        title: "Name",
-        cell: ({ isWeb, name, clientId, keyId }) => (
-          <>
-            <b>{isWeb ? "these pages" : name || "a key without a name"}</b>
-            <br />
-            {clientId === null ? (
-              <code title={keyId}>{`cq_live_${keyId.slice(0, 4)}…`}</code>
-            ) : (
-              <small>{`agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`}</small>
-            )}
-          </>
-        ),
-      },
-      { title: "May", cell: ({ scopes: granted }) => rightsOf(granted) },
-      {
-        title: (
-          <>
-            Last used<span class="vh">, UTC</span>
-          </>
-        ),
-        cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : shortTime(lastUsedAtMs, today)),
-      },
-      {
-        title: <span class="vh">End</span>,
-        isNumber: true,
-        cell: (key) =>
-          key.revokedAtMs !== null ? (
-            <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>
-          ) : key.isWeb ? null : (
-            <KeyEnding of={key} visitor={visitor} {...ending(key)} />
+/** The keys of an account that are not revoked, newest first. */
+export const KeysSheet = ({ keys, today, visitor, endingOf, end, children }: KeysSheetProps): JSX.Element => (
+  <Sheet id="keys" title="Keys" end={end}>
+    <DataTable
+      label="Keys"
+      columns={[
+        {
+          title: "Name",
+          cell: ({ isWeb, name, clientId, keyId }) => (
+            <>
+              <b>{isWeb ? "these pages" : name || "a key without a name"}</b>
+              <br />
+              {clientId === null ? (
+                <code title={keyId}>{`cq_live_${keyId.slice(0, 4)}…`}</code>
+              ) : (
+                <small>{`agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`}</small>
+              )}
+            </>
           ),
-      },
-    ]}
-    rows={keys.toReversed()}
-    empty="No key yet."
-  />
+        },
+        { title: "May", cell: ({ scopes: granted }) => rightsOf(granted) },
+        {
+          title: (
+            <>
+              Last used<span class="vh">, UTC</span>
+            </>
+          ),
+          cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : shortTime(lastUsedAtMs, today)),
+        },
+        {
+          title: <span class="vh">End</span>,
+          isNumber: true,
+          cell: (key) => (key.isWeb ? null : <KeyEnding of={key} visitor={visitor} action={endingOf(key.keyId)} />),
+        },
+      ]}
+      rows={keys.filter(({ revokedAtMs }) => revokedAtMs === null).toReversed()}
+      empty="No key yet."
+    />
+    {children}
+  </Sheet>
 );
 
 /** What a scope is for, in a word and in words. */
@@ -152,17 +129,9 @@ export const createVisitorKey =
     return createdKeyPage(json.key, name, granted, serviceOrigin(context));
   };
 
-/** A request that a key with a scope may send. */
-const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
-  "inventory.read": "/v1/listings?limit=1",
-  "dealers.read": "/v1/dealers?limit=1",
-  "usage.read": "/v1/usage",
-};
-
-/** Returns the page that shows a key once, with a request that its scopes allow. */
+/** Returns the page that shows a key once, with a first request if it may search listings. */
 function createdKeyPage(key: string, name: string, granted: readonly ApiScope[], origin: string): PageContent {
-  const [request] = granted.flatMap((scope) => firstRequests[scope] ?? []);
-  const first = `curl -H 'Authorization: Bearer ${key}' \\\n  '${origin}${request}'`;
+  const first = `curl -H 'Authorization: Bearer ${key}' \\\n  '${origin}/v1/listings?limit=1'`;
   return secretPage(
     {
       sentence: [`The key ${name === "" ? "" : `“${name}” `}works now.`],
@@ -170,7 +139,7 @@ function createdKeyPage(key: string, name: string, granted: readonly ApiScope[],
     },
     <div class="two">
       <CodeBox title="Key" code={key} />
-      {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
+      {granted.includes("inventory.read") ? <CodeBox title="First request" code={first} language="shell" /> : null}
     </div>,
   );
 }
@@ -183,13 +152,17 @@ export const secretPage = (judgement: Judgement, body: ComponentChildren): PageC
   body,
 });
 
-type KeyEndingProps = Omit<Parameters<typeof Ending>[0], "title" | "children"> & { readonly of: UsedKey };
+interface KeyEndingProps {
+  readonly of: UsedKey;
+  readonly visitor: Visitor;
+  readonly action: string;
+}
 
 /** Asks before a key is ended: that of an agent is disconnected. */
-const KeyEnding = ({ of: { clientId }, ...form }: KeyEndingProps): JSX.Element => {
+const KeyEnding = ({ of: { clientId, keyId }, ...form }: KeyEndingProps): JSX.Element => {
   const [title, what] = clientId === null ? ["Revoke", "the key"] : ["Disconnect", "the agent"];
   return (
-    <Ending {...form} title={title} button={`${title} ${what}`}>
+    <Ending {...form} hidden={{ keyId }} title={title} button={`${title} ${what}`}>
       It stops working within a second, and for good.
     </Ending>
   );

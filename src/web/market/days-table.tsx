@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { type Numbers, numbersUrl } from "../components/numbers.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { pointLabel } from "../sentences/market.ts";
-import { capital, things } from "../sentences/words.ts";
+import { capital } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
-import { type MarketSearch, marketPath } from "./market-search.ts";
+import type { MarketSearch } from "./market-search.ts";
 import { type DayRow, type Metric, rowsOf, type ShownMarket } from "./market-trends.ts";
 
 /** The days that are shown beside the charts. */
@@ -19,12 +19,13 @@ interface Measure {
   readonly titleOf: (search: MarketSearch) => string;
 }
 
-const decimal = (value: number): string => String(Math.round(value * 10) / 10);
+/** Formats a number of days, with one decimal if it needs it. */
+export const tenths = (value: number): string => String(Math.round(value * 10) / 10);
 
 const measures: readonly Measure[] = [
   { metric: "price.median", format: dollars, titleOf: ({ name }) => name },
   { metric: "count", format: count, titleOf: ({ plural }) => plural },
-  { metric: "days_on_market.median", format: decimal, titleOf: ({ name }) => `${name} days` },
+  { metric: "days_on_market.median", format: tenths, titleOf: ({ name }) => `${name} days` },
   { metric: "sold", format: count, titleOf: ({ plural }) => `${plural} sold` },
 ];
 
@@ -62,8 +63,6 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
   const { trends, query } = market;
   const unit = trends[0]?.points[0]?.interval ?? "day";
   const days = numbersOfDays(market);
-  const rowsMax = query.get("view") === "table" ? days.rows.length : daysMin;
-  const more = days.rows.length - rowsMax;
   return (
     <TableSheet
       title={`The ${unit}s`}
@@ -73,13 +72,8 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
           CSV
         </a>
       }
-      tools={
-        more <= 0 ? undefined : (
-          <a href={`${marketPath(query, { view: "table" })}#table`}>{things(more, `more ${unit}`)}</a>
-        )
-      }
       {...days}
-      rowsMax={rowsMax}
+      rowsMax={query.get("view") === "table" ? undefined : daysMin}
       sorts={{ path: "/market", query }}
       first="-day"
     />

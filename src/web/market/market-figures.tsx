@@ -2,12 +2,13 @@
 import type { JSX } from "preact";
 import { Chart } from "../charts/chart.tsx";
 import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
-import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
+import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { type Numbers, sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import {
+  isUnfinished,
   lossNote,
   lossTitle,
   type MarketSide,
@@ -17,22 +18,17 @@ import {
   standingTitle,
 } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
-import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
-import { numbersOfDays } from "./days-table.tsx";
+import { amountOf, count, dollars, inPercent, shortPrice } from "../shell/format.ts";
+import { numbersOfDays, tenths } from "./days-table.tsx";
 import { carsPath, type MarketSearch } from "./market-search.ts";
 import {
   chartMin,
-  endsUnfinished,
   type MarketPoint,
   type SearchTrend,
   type ShownMarket,
   soldDays,
   soldPath,
 } from "./market-trends.ts";
-
-const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
-
-const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
 
 /** The figures over the days. */
 const dayFigures = {
@@ -47,8 +43,8 @@ const dayFigures = {
   days: {
     metric: "days_on_market.median",
     width: 560,
-    format: (value: number) => amountOf(Math.round(value * 10) / 10, "day"),
-    tick: decimalOf,
+    format: (value: number) => `${tenths(value)} ${value === 1 ? "day" : "days"}`,
+    tick: tenths,
     titleOf: standingTitle,
     noteOf: (_: unknown, __: unknown, { interval }: MarketPoint) =>
       `Typical (median) days on the lot of the cars for sale ${interval === "week" ? "on the last day of each week" : "each day"}.`,
@@ -78,7 +74,7 @@ export const DaysFigure = ({ market, id }: DaysProps): JSX.Element => {
       color: colors[index] ?? "field",
       name: capital(trend.search.name),
       ...(value === undefined ? {} : { value: format(value) }),
-      isUnfinished: endsUnfinished(trend),
+      isUnfinished: last !== undefined && last.interval !== "day" && isUnfinished(last),
       hasArea: trends.length === 1,
     };
   });
@@ -120,7 +116,7 @@ const factRows: readonly FactRow[] = [
   { title: "For sale", numberOf: ({ cars }) => cars, format: count, pathOf: (search) => carsPath(search) },
   {
     title: `Sold in ${soldDays} days`,
-    numberOf: (_, trend) => lastOf(trend)?.sold30,
+    numberOf: (_, { points }) => points.at(-1)?.sold30,
     format: count,
     pathOf: (search) => soldPath(search, soldDays),
   },
@@ -128,7 +124,7 @@ const factRows: readonly FactRow[] = [
   {
     title: "Typical days on the lot",
     numberOf: ({ days }) => days,
-    format: decimalOf,
+    format: tenths,
     pathOf: (search) => carsPath(search, { sort: "-days_on_market" }),
   },
   {
@@ -171,16 +167,6 @@ export const FactsSheet = ({ market: { trends, sides } }: { readonly market: Sho
 
 const yearText = (age: number): string => (age === 1 ? "1 year" : `${age} yr`);
 
-/** Returns a scale of whole years of age. */
-const ageScale = (first: number, last: number): Scale => ({
-  at: (age) => (age - first) / Math.max(1, last - first),
-  ticks: (max) => {
-    const step = Math.max(1, Math.ceil((last - first + 1) / (max + 2)));
-    const ages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    return ages.filter((age) => (age - first) % step === 0).map((value) => ({ value, text: yearText(value) }));
-  },
-});
-
 /** What the models lose with age, on one basis: the fitted curve of each. */
 export const LossFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, lossSql } = market;
@@ -216,7 +202,7 @@ export const LossFigure = ({ market }: { readonly market: ShownMarket }): JSX.El
       {isDrawn ? (
         <Chart
           label={`${title}. ${lossNote}`}
-          x={ageScale(Math.min(...ages), Math.max(...ages))}
+          x={numberScale(ages, { format: yearText })}
           y={numberScale(prices, { format: shortPrice, isFromZero: true })}
           marks={marks}
         />
@@ -237,7 +223,13 @@ type LossRow = NonNullable<SearchTrend["loss"]>["points"][number] & {
 const numbersOfLoss = ({ trends, query }: ShownMarket): Numbers<LossRow> => ({
   columns: [
     { title: "Model", sort: "model", value: ({ search }) => search.name },
-    { title: "Years", sort: "age", value: ({ from }) => from, format: count, path: carsOfAge },
+    {
+      title: "Years",
+      sort: "age",
+      value: ({ from }) => from,
+      format: count,
+      path: ({ search, year }) => carsPath(search, { inventory_type: "used,certified", year: String(year) }),
+    },
     { title: "Cars", sort: "cars", value: ({ sample }) => sample, format: count },
     { title: "Median", sort: "median", value: ({ median }) => median, format: dollars },
     { title: "Curve", sort: "fitted", value: ({ fitted }) => fitted, format: dollars },
@@ -247,7 +239,3 @@ const numbersOfLoss = ({ trends, query }: ShownMarket): Numbers<LossRow> => ({
   ),
   sorting: sortingOf("loss", "/market", query),
 });
-
-/** Returns the page with the used cars of a model year. */
-const carsOfAge = ({ search, year }: { readonly search: MarketSearch; readonly year: number }): string =>
-  carsPath(search, { inventory_type: "used,certified", year: String(year) });

@@ -1,10 +1,8 @@
 /** What a market was on each day: median prices, stock, days on the lot and sales of one or two searches; and what their models lose with age. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { TextParameters } from "../../operations/caller.ts";
 import {
   isSoldKnown,
-  isUnfinished,
   type MarketPeriod,
   type MarketSide,
   type TrendInterval,
@@ -79,20 +77,13 @@ export async function loadTrend(
   days: MarketDays,
 ): Promise<SearchTrend | undefined> {
   const { filters, others } = acceptedFilters("getTrends", search);
-  const call = () => requests.call("getTrends", { ...filters, ...trendQuery(period) });
+  const call = () => requests.call("getTrends", { ...filters, metric: metrics.join(), ...period });
   const trend = await requests.loadPart(`prices of ${search.plural}`, call, isOfAddress(search));
   if (trend === undefined) return undefined;
   const loss = await loadLoss(requests, search);
   const points = (trend.data[0]?.points ?? []).map((point) => pointOf(point, period, days));
   return { search, points, loss, others };
 }
-
-const trendQuery = ({ from, to, interval }: Period): TextParameters => ({
-  metric: metrics.join(),
-  interval,
-  from,
-  to,
-});
 
 async function loadLoss(requests: PageRequests, search: MarketSearch): Promise<SearchTrend["loss"]> {
   const { make, model } = search.filters;
@@ -167,9 +158,3 @@ export function spokenPeriod(trends: readonly SearchTrend[], { from, to }: Perio
   const isBound = ({ search }: SearchTrend): boolean => "min_price" in search.filters || "max_price" in search.filters;
   return { from, asOf: to, condition, hasPriceBound: trends.some(isBound) };
 }
-
-/** Returns whether the last point of a trend is of an unfinished week. */
-export const endsUnfinished = ({ points }: SearchTrend): boolean => {
-  const last = points.at(-1);
-  return last !== undefined && last.interval !== "day" && isUnfinished(last);
-};

@@ -70,13 +70,8 @@ export const AccountSheets = ({ opened, visitor }: AccountSheetsProps): JSX.Elem
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
-        <KeysSheet
-          keys={keys}
-          // Times of any year have it.
-          today=""
-          visitor={visitor}
-          ending={({ keyId }) => ({ action: `${action}/keys-revoke`, hidden: { keyId } })}
-        />
+        {/* Times of any year have it. */}
+        <KeysSheet keys={keys} today="" visitor={visitor} endingOf={() => `${action}/keys-revoke`} />
       </div>
     </>
   );

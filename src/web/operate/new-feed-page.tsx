@@ -1,7 +1,6 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
 import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
-import { numberOrNull, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { clientSignal } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -13,10 +12,9 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
-import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { amountOf, count, dollars, text } from "../shell/format.ts";
+import { amountOf, count } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -150,7 +148,15 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       <Sheet id="issues" title="What would be refused or unknown">
         <Lines lines={[...issues.map(describeIssue), ...remarks]} />
       </Sheet>
-      <TableSheet id="listings" title="The first cars as listings" rows={listings} columns={listed} />
+      <TableSheet
+        id="listings"
+        title="The first cars as listings"
+        rows={listings}
+        columns={Object.keys(listings[0] ?? {}).map((field) => ({
+          title: field.replaceAll("_", " "),
+          value: (car) => String(car[field] ?? ""),
+        }))}
+      />
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
   );
@@ -215,30 +221,3 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
     </div>
   </Sheet>
 );
-
-/** Returns a column that joins fields of a row. */
-const joining = (title: string, ...fields: readonly string[]): TableColumn<Row> => ({
-  title,
-  value: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
-});
-
-const numberOf = (title: string, field: string, format = count): TableColumn<Row> => ({
-  title,
-  value: (row) => numberOrNull(row[field]),
-  format,
-});
-
-const listed: readonly TableColumn<Row>[] = [
-  numberOf("Row", "row"),
-  joining("Car", "year", "make", "model", "trim", "drivetrain"),
-  joining("VIN", "vin"),
-  joining("Type", "inventory_type"),
-  numberOf("Price", "price", dollars),
-  numberOf("Miles", "miles"),
-  joining("Body", "body_type"),
-  joining("Color", "exterior_color"),
-  joining("Stock", "stock_number"),
-  numberOf("Photos", "photos"),
-  joining("Dealer", "dealer_name", "dealer_city", "dealer_state"),
-  joining("Page", "vdp_url"),
-];
