@@ -4,6 +4,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { getAccount } from "../../src/accounts/account.ts";
+import { recordChange } from "../../src/accounts/administration/audit-log.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
@@ -335,6 +336,24 @@ test("an invitation carries its first credit, and a bad form says what is expect
     assert.equal(refused.status, 422);
     assert.match(await refused.text(), says);
   }
+});
+
+test("the log has 50 changes a page, and leads to older ones", async () => {
+  const changesIn = async (path: string) => {
+    const html = await (await get(path)).text();
+    return { rows: html.split("<tr><td>").length - 1, older: /href="([^"]+)">Older</.exec(html)?.[1] };
+  };
+  const add = async (changes: number): Promise<void> =>
+    inAccountsFile(accounts, async (database) => {
+      for (let change = 0; change < changes; change += 1)
+        await recordChange(database, { ...by, action: "test", accountId, details: "" });
+    });
+  const { rows } = await changesIn("/operate/log");
+  await add(50 - rows);
+  assert.deepEqual(await changesIn("/operate/log"), { rows: 50, older: undefined });
+  await add(1);
+  const { older = "" } = await changesIn("/operate/log");
+  assert.deepEqual(await changesIn(older), { rows: 1, older: undefined });
 });
 
 test("pages of operators work in a browser, with and without scripts, and are accessible", {

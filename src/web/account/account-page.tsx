@@ -91,7 +91,7 @@ async function pageOfAccount(
             {saved}
           </div>
         </div>
-        {await chargesSheet(services, accountId, keys, query)}
+        {await chargesSheet(services, accountId, keys)}
         <PasswordSheet visitor={visitor} />
       </>
     ),

@@ -1,4 +1,4 @@
-/** Every charge and credit of an account: newest first, in pages and as CSV. */
+/** Every charge and credit of an account: the newest first, all as CSV. */
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
@@ -13,9 +13,8 @@ import { TableSheet } from "../components/table-sheet.tsx";
 import { capital } from "../sentences/words.ts";
 import { csvOfChunks, type Download } from "../shell/file-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
-import { cursorPage } from "./cursor-pages.tsx";
 
-const pageEntries = 12;
+const shownEntries = 20;
 
 /** Usage classes whose names are no words. */
 const classWords: ReadonlyMap<string, string> = new Map([
@@ -43,24 +42,20 @@ export async function creditsOf({ accounts: { administration } }: SiteServices, 
   return credits.reduce((sum, credit) => sum + integerIn(credit, "micros"), 0);
 }
 
-/** Returns the sheet of a page of charges and credits, which begins where the address of the account's page says. */
+/** Returns the sheet of the newest charges and credits. */
 export async function chargesSheet(
   { accounts: { administration } }: SiteServices,
   accountId: string,
   keys: readonly UsedKey[],
-  query: URLSearchParams,
 ): Promise<JSX.Element> {
-  const { rows, links } = await cursorPage(
-    { path: "/account", id: "charges", query, rowsMax: pageEntries, numberOf: ({ entry }: LedgerEntry) => entry },
-    (part) => administration.call(listEntryPage, { accountId, ...part }),
-  );
+  const entries = await administration.call(listEntryPage, { accountId, before: null, limit: shownEntries });
   const names = new Map(keys.map(({ keyId, isWeb, name }) => [keyId, isWeb ? "these pages" : name || keyId]));
   return (
     <TableSheet
       id="charges"
       title="Every charge"
+      of={entries.length < shownEntries ? undefined : `The newest ${shownEntries} are shown; the file has all.`}
       end={<a href="/account/charges.csv">CSV</a>}
-      tools={links}
       label="Charges"
       columns={[
         { title: "When, UTC", cell: ({ atMs }) => shortTime(atMs, dayOf(administration.nowMs)) },
@@ -79,7 +74,7 @@ export async function chargesSheet(
           cell: ({ micros, kind }) => (kind === "charge" ? chargeText(-micros) : signedAmount(micros)),
         },
       ]}
-      rows={rows}
+      rows={entries}
       empty="Nothing has been charged yet."
     />
   );

@@ -16,9 +16,8 @@ import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { accountsVerdict } from "../sentences/operate.ts";
-import { shortened } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { amountOf, count, monthName } from "../shell/format.ts";
+import { count, monthName } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -87,10 +86,7 @@ const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: Acc
   <TableSheet
     id="accounts"
     title="Accounts"
-    of={[
-      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${shortened(search)}”.`]),
-      ...(total > shownMax ? [`The first ${shownMax}: find others by part of their address.`] : []),
-    ].join(" ")}
+    of={total > shownMax ? `The first ${shownMax}: find others by part of their address.` : undefined}
     end={
       <form class="line find" method="get" action={path}>
         <input

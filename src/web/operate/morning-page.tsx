@@ -66,11 +66,7 @@ export const morningPage =
           <section id="decide">
             <div class="head">
               <h2>{decideTitle(open.length)}</h2>
-              {decided.length === 0 ? (
-                "Decided today: 0"
-              ) : (
-                <a href="#decided">Decided today: {count(decided.length)}</a>
-              )}
+              <span>Decided today: {count(decided.length)}</span>
             </div>
             {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
           </section>

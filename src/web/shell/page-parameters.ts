@@ -100,12 +100,7 @@ export const pageParameters = {
         "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
     }),
   },
-  "/account": {
-    changed: ["password"],
-    before: number,
-    query: text,
-    name: text,
-  },
+  "/account": { changed: ["password"], query: text, name: text },
   "/account/charges.csv": {},
   "/sign-in": { token: text },
   "/invitation": { token: text },
