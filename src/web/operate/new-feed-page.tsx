@@ -1,6 +1,7 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
 import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
+import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { clientSignal } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -154,7 +155,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
         rows={listings}
         columns={Object.keys(listings[0] ?? {}).map((field) => ({
           title: field.replaceAll("_", " "),
-          value: (car) => String(car[field] ?? ""),
+          value: (car: Row) => String(car[field] ?? ""),
         }))}
       />
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
