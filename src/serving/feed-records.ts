@@ -29,9 +29,6 @@ interface IssueGroup {
   readonly example: string | null;
 }
 
-/** What is chosen of the issues of a day. */
-type IssueChoice = Readonly<Partial<Record<"dealer_id" | "outcome" | "field" | "reason", string | undefined>>>;
-
 /** A version whose Parquet files a statement can read. */
 export interface ParquetVersion {
   readonly manifest: Manifest;
@@ -95,10 +92,9 @@ export class FeedRecords {
     }));
   }
 
-  /** Returns the first rows of a day with an issue, in order: those of a dealer, an outcome, a field as in `issues`, and a reason; of any that is not chosen. */
-  issueRows(day: string, chosen: IssueChoice, limit: number): Promise<readonly Row[]> {
-    const { dealer_id, outcome, field, reason } = chosen;
-    const conditions = Object.entries({ dealer_id, outcome, field, reason }).flatMap(([name, value]) =>
+  /** Returns the first rows of a day with an issue, in order, that have the chosen values: of `dealer_id`, `outcome`, `field` as in `issues`, `reason`. */
+  issueRows(day: string, chosen: Readonly<Record<string, string | undefined>>, limit: number): Promise<readonly Row[]> {
+    const conditions = Object.entries(chosen).flatMap(([name, value]) =>
       value === undefined ? [] : [sql`${ident(name)} = ${value}`],
     );
     const files = this.filesOf("rejects", [day]);

@@ -1,5 +1,5 @@
 /** The calendar of feeds: for each dealer and day, whether its feed came, was held, or is absent. It is derived from the lake. */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { holdsOn } from "../../lake/market.ts";

@@ -6,7 +6,7 @@ import { pointLabel } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
 import type { MarketSearch } from "./market-search.ts";
-import { type DayRow, type Metric, rowsOf, type ShownMarket } from "./market-trends.ts";
+import { type DayRow, type MarketMetric, rowsOf, type ShownMarket } from "./market-trends.ts";
 
 /** The days that are shown beside the charts. */
 const daysMin = 8;
@@ -14,7 +14,7 @@ const daysMin = 8;
 type DayColumn = Numbers<DayRow>["columns"][number];
 
 interface Measure {
-  readonly metric: Metric;
+  readonly metric: MarketMetric;
   readonly format: (value: number) => string;
   readonly titleOf: (search: MarketSearch) => string;
 }
@@ -30,7 +30,7 @@ const measures: readonly Measure[] = [
 ];
 
 /** Returns the days with one measure, or with all and the gap of the prices. */
-export function numbersOfDays({ trends, period }: ShownMarket, only?: Metric): Numbers<DayRow> {
+export function numbersOfDays({ trends, period }: ShownMarket, only?: MarketMetric): Numbers<DayRow> {
   const day: DayColumn = {
     title: capital(trends[0]?.points[0]?.interval ?? "day"),
     sort: "day",

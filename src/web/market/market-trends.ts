@@ -16,10 +16,10 @@ export const chartMin = 10;
 
 const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
 
-export type Metric = (typeof metrics)[number];
+export type MarketMetric = (typeof metrics)[number];
 
 /** An interval with the numbers of a search; null for one that is unknown. */
-export interface MarketPoint extends TrendInterval, Readonly<Record<Metric, number | null>> {
+export interface MarketPoint extends TrendInterval, Readonly<Record<MarketMetric, number | null>> {
   /** The sales of the 30 days that end with the interval. */
   readonly sold30: number | null;
 }
@@ -94,8 +94,8 @@ type Answered = AnswerOf<"getTrends">["data"][number]["points"][number];
 
 /** Returns a point. Sales that cannot be known are unknown, not 0. */
 function pointOf({ start, end, days, metrics: found }: Answered, { interval }: Period, data: MarketDays): MarketPoint {
-  const metricOf = (name: Metric) => found.find((metric) => metric.name === name);
-  const numberOf = (name: Metric): number | null => metricOf(name)?.value ?? null;
+  const metricOf = (name: MarketMetric) => found.find((metric) => metric.name === name);
+  const numberOf = (name: MarketMetric): number | null => metricOf(name)?.value ?? null;
   return {
     interval,
     start,

@@ -13,6 +13,7 @@ import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field, Select } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
+import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, count } from "../shell/format.ts";
@@ -149,19 +150,18 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       <Sheet id="issues" title="What would be refused or unknown">
         <Lines lines={[...issues.map(describeIssue), ...remarks]} />
       </Sheet>
-      <TableSheet
-        id="listings"
-        title="The first cars as listings"
-        rows={listings}
-        columns={Object.keys(listings[0] ?? {}).map((field) => ({
-          title: field.replaceAll("_", " "),
-          value: (car: Row) => String(car[field] ?? ""),
-        }))}
-      />
+      <TableSheet id="listings" title="The first cars as listings" rows={listings} columns={columnsOf(listings)} />
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
   );
 };
+
+/** Returns a column for each field of listings. */
+const columnsOf = ([first = {}]: readonly Row[]): readonly TableColumn<Row>[] =>
+  Object.keys(first).map((field) => ({
+    title: field.replaceAll("_", " "),
+    value: (car) => String(car[field] ?? ""),
+  }));
 
 const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element | null =>
   lines.length === 0 ? null : (
