@@ -374,7 +374,7 @@ test("pages of operators work in a browser, with and without scripts, and are ac
   assert.match((await page.locator(".codebox pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
   await page.goto(`${url}/operate/service`);
   await page.locator(`form[action="/operate/accounts/${other}/tiers-approve"]`).getByRole("button").click();
-  await page.getByText("4: ").waitFor();
+  await page.getByText("4: 500 in 10 s").waitFor();
   const changed = await inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
   assert.deepEqual([changed.tier, changed.state, changed.balanceMicros], [4, "suspended", 612_500_000]);
   await page.close();
