@@ -158,33 +158,23 @@ export const saveVisitorSearch =
       sentence: [`“${name}” is saved.`],
       context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
     };
-    const feed = `${serviceOrigin(context)}${data.feed_url}`;
-    const body = <Ways notes={notes} secret={url === "" ? undefined : data.secret} feed={feed} />;
+    const body = (
+      <>
+        {notes.map((note) => (
+          <Note key={note} isAlert>
+            {note}
+          </Note>
+        ))}
+        <div class="two">
+          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${data.feed_url}`} />
+          {url === "" ? null : (
+            <CodeBox title="Secret of its messages: copy it, it is shown once" code={data.secret ?? ""} />
+          )}
+        </div>
+      </>
+    );
     return { ...secretPage(judgement, body), micros: requests.micros };
   };
-
-interface WaysProps {
-  readonly notes: readonly string[];
-  readonly secret: string | undefined;
-  readonly feed: string;
-}
-
-/** How the changes of a search come. */
-const Ways = ({ notes, secret, feed }: WaysProps): JSX.Element => (
-  <>
-    {notes.map((note) => (
-      <Note key={note} isAlert>
-        {note}
-      </Note>
-    ))}
-    <div class="two">
-      <CodeBox title="Atom feed" code={feed} />
-      {secret === undefined ? null : (
-        <CodeBox title="Secret that signs the messages: copy it, it is shown only this once" code={secret} />
-      )}
-    </div>
-  </>
-);
 
 /** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */
 async function understood(requests: PageRequests, words: string) {

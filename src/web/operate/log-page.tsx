@@ -1,7 +1,6 @@
 /** The log: who changed what, by the command line and by the pages. */
-import { type AuditRecord, listAuditRecords } from "../../accounts/administration/audit-log.ts";
+import { listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
@@ -32,7 +31,13 @@ export const logPage =
           title="Changes, newest first"
           of="An action has the name of the command that does the same. Times are UTC."
           rows={records}
-          columns={auditColumns}
+          columns={[
+            { title: "Time", value: ({ atMs }) => time(atMs) },
+            { title: "Action", value: ({ action }) => action },
+            { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
+            { title: "Details", value: ({ details }) => text(details) },
+            { title: "By", value: ({ actor }) => actor },
+          ]}
           empty="No change yet."
           tools={
             <>
@@ -44,11 +49,3 @@ export const logPage =
       ),
     });
   };
-
-const auditColumns: readonly TableColumn<AuditRecord>[] = [
-  { title: "Time", value: ({ atMs }) => time(atMs) },
-  { title: "Action", value: ({ action }) => action },
-  { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-  { title: "Details", value: ({ details }) => text(details) },
-  { title: "By", value: ({ actor }) => actor },
-];
