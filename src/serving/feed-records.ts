@@ -1,6 +1,6 @@
 /** Records of the ingests of a version's days: the tables `feeds` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { filesOfDay, rowsOfDay } from "../lake/market.ts";
@@ -92,19 +92,18 @@ export class FeedRecords {
     }));
   }
 
-  /** Returns the first rows of an issue, in order: `file`, `row`, `vin`, `dealer_id` and `value`. `field` is that of `issues`. */
-  rowsOfIssue(
-    day: string,
-    { outcome, field, reason }: Pick<IssueGroup, "outcome" | "field" | "reason">,
-    limit: number,
-  ): Promise<readonly Row[]> {
+  /** Returns the first rows of a day with an issue, in order, that have the chosen values: of `dealer_id`, `outcome`, `field` as in `issues`, `reason`. */
+  issueRows(day: string, chosen: Readonly<Record<string, string | undefined>>, limit: number): Promise<readonly Row[]> {
+    const conditions = Object.entries(chosen).flatMap(([name, value]) =>
+      value === undefined ? [] : [sql`${ident(name)} = ${value}`],
+    );
     const files = this.filesOf("rejects", [day]);
     return this.version.rowsFrom(
       files,
       sql`
-      SELECT file, "row"::DOUBLE AS "row", vin, dealer_id, "value" FROM (${rowsOfDay("rejects", files, this.folder, day)})
-      WHERE outcome = ${outcome} AND feed || '.' || field = ${field} AND reason = ${reason}
-      ORDER BY file, "row", "value" LIMIT ${integerLiteral(limit)}`,
+      FROM (SELECT file, "row"::DOUBLE AS "row", dealer_id, vin, outcome, feed || '.' || field AS field, "value", reason
+            FROM (${rowsOfDay("rejects", files, this.folder, day)}))
+      WHERE ${all(conditions)} ORDER BY file, "row", field, "value" LIMIT ${integerLiteral(limit)}`,
     );
   }
 

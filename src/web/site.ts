@@ -10,7 +10,7 @@ import { addBuildRoutes } from "./build/build-routes.tsx";
 import { carPage } from "./car/car-page.tsx";
 import { dealersPage } from "./lot/dealers-page.tsx";
 import { chooseLot, lotPage } from "./lot/lot-page.tsx";
-import { marketFile, marketPage } from "./market/market-page.tsx";
+import { marketPage } from "./market/market-page.tsx";
 import { addOperateRoutes } from "./operate/operate-routes.ts";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
@@ -95,7 +95,5 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/dealers/:dealer_id", lotPage);
   router.post("/dealers/:dealer_id", visitorForm(services, chooseLot));
   add("/market", marketPage(services));
-  router.get("/market.csv", marketFile(services, "csv"));
-  router.get("/market.parquet", marketFile(services, "parquet"));
   router.post("/export", visitorForm(services, sendExport(services)));
 }

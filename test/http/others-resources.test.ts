@@ -85,7 +85,6 @@ const resources: Readonly<Record<string, string>> = {
   "POST /v1/searches/:search_id/resume": saved.search_id,
   "POST /v1/searches/:search_id/rotate": saved.search_id,
   "POST /account/searches/:searchId/delete": saved.search_id,
-  "POST /account/searches/:searchId/rotate": saved.search_id,
   "POST /account/searches/:searchId/resume": saved.search_id,
   // The address of a feed is its key: that of one search opens no other.
   "GET /feeds/:feed": `${saved.search_id}.${signature}`,

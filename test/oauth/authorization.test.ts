@@ -337,7 +337,7 @@ describe("tokens", () => {
     };
     assert.equal((await sendForm(url, path, otherForm, { cookie: other })).status, 404);
     const sent = await sendForm(url, path, form, { cookie });
-    assert.equal(sent.headers.get("Location"), "/account?changed=disconnected");
+    assert.equal(sent.headers.get("Location"), "/account#keys");
     assert.ok(await isRefusedAfter(1500, tokens.access_token));
     assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
   });

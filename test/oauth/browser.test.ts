@@ -141,7 +141,7 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   await row.getByText("Disconnect", { exact: true }).click();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Disconnect the agent" }).click();
-  await page.getByText("The agent is disconnected.").waitFor();
+  await row.waitFor({ state: "detached" });
   await assertFitsPhone(page);
   await eventually(
     "it is refused",

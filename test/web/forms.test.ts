@@ -166,9 +166,9 @@ test("an operator overrides the limits of an account, restores them, and reads w
   assert.equal(await limits(), null);
 });
 
-test("a change is confirmed on the page after it, and an unknown one is not", async () => {
+test("a new password is confirmed on the page after it, and an unknown change is not", async () => {
   const textOf = async (changed: string): Promise<string> => (await get(`/account?changed=${changed}`)).text();
-  assert.match(await textOf("deleted"), /role="status"><span>The search is deleted\./);
+  assert.match(await textOf("password"), /role="status"><span>The password is set\./);
   for (const unknown of ["other", "__proto__", "constructor"])
     assert.doesNotMatch(await textOf(unknown), /role="status"/, unknown);
 });
@@ -207,7 +207,8 @@ test("each destructive form unfolds behind words that say what ends", async () =
     assert.equal((await send(target, Object.fromEntries(sent))).status, 303, target);
   }
   const ended = await (await get(account)).text();
-  assert.match(ended, /Reactivate the account[\s\S]*Give the operator[\s\S]*reversed[\s\S]*revoked/);
+  assert.doesNotMatch(ended, /keys-revoke/);
+  assert.match(ended, /Reactivate the account[\s\S]*Give the operator[\s\S]*reversed/);
 });
 
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {

@@ -1,10 +1,10 @@
-/** The market: what its page says beside the answers of the API, its files, and its figures of days and weeks. */
+/** The market: what its page says beside the answers of the API, its numbers, and its figures of days and weeks. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { renderToString } from "preact-render-to-string";
 import { plusDays } from "../../src/base/day.ts";
-import { MediansFigure } from "../../src/web/market/market-figures.tsx";
+import { DaysFigure } from "../../src/web/market/market-figures.tsx";
 import {
   loadTrend,
   type MarketPoint,
@@ -13,7 +13,6 @@ import {
   spokenPeriod,
   trendPeriod,
 } from "../../src/web/market/market-trends.ts";
-import { shadeBounds } from "../../src/web/market/state-map.tsx";
 import type { PageRequests } from "../../src/web/shell/page-requests.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { fetchTotal } from "../support/http/paging.ts";
@@ -55,7 +54,7 @@ const trendOf = (model: typeof one) =>
     `/v1/trends?${filtersOf(model)}&metric=${metrics}&interval=day&from=${days.first}&to=${days.last}`,
   );
 
-test("the days of two searches are those of the API, on the page, in CSV and in Parquet", async () => {
+test("the days of two searches are those of the API, on the page and in CSV", async () => {
   const trends = await Promise.all([one, other].map(trendOf));
   const html = await htmlOf(compared);
   const [first] = trends;
@@ -64,19 +63,12 @@ test("the days of two searches are those of the API, on the page, in CSV and in 
   assert.ok(typeof cars === "number" && cars > 0);
   const facts = plain(/id="facts".*?<\/section><\/section>/s.exec(html)?.[0] ?? "");
   assert.match(facts, new RegExp(`For sale ${cars} ${trends[1]?.data[0]?.points.at(-1)?.metrics[1]?.value} `));
-  const rows: readonly CsvRow[] = parse(await htmlOf(compared.replace("/market", "/market.csv")), { columns: true });
+  const [, csv = ""] = /href="data:text\/csv;charset=utf-8,([^"]+)" download="table\.csv"/.exec(html) ?? [];
+  const rows: readonly CsvRow[] = parse(decodeURIComponent(csv), { columns: true });
   const points = first?.data[0]?.points ?? [];
   assert.deepEqual(
-    rows.map((row) => [row.start, row.count, row.price_median]),
+    rows.map((row) => [row.day, row.count, row.price_median]),
     points.map(({ start, metrics: [price, count] }) => [start, String(count?.value), String(price?.value ?? "")]),
-  );
-  const parquet = await get(compared.replace("/market", "/market.parquet"));
-  assert.equal(parquet.headers.get("Content-Type"), "application/vnd.apache.parquet");
-  assert.equal(
-    Buffer.from(await parquet.arrayBuffer())
-      .subarray(0, 4)
-      .toString(),
-    "PAR1",
   );
   for (const path of [compared, `${compared}&view=table`]) assert.equal((await get(path)).status, 200, path);
 });
@@ -143,7 +135,7 @@ test("words that are no filter are said with an example, and what no API has is 
   assert.match(await htmlOf(`/market?${filtersOf(one)}&value_rating=great`), /no filter by value rating/);
 });
 
-test("a filter that is refused is said above the figures of the rest, and a file is refused with the same sentence", async () => {
+test("a filter that is refused is said above the figures of the rest", async () => {
   const base = `/market?${filtersOf(one)}`;
   const figures = (html: string) =>
     [...html.matchAll(/<(?:figure|section) class="fig[^>]*>.*?<\/(?:figure|section)>/gs)].map(([figure]) =>
@@ -165,8 +157,6 @@ test("a filter that is refused is said above the figures of the rest, and a file
       assert.equal(answer.status, 400, query);
       assert.match(html.replaceAll("\n", " "), new RegExp(`"alert"><span>[^<]*${sentence.source}`, "s"), query);
       assert.deepEqual(figures(html), expected, query);
-      const file = await get(`${base}&${query}`.replace("/market", "/market.csv"));
-      assert.equal(file.status, 400, query);
     }
   }
   assert.match(plain(await htmlOf("/market?state=zz")), /Market · used and certified · United States Used car prices/);
@@ -182,13 +172,16 @@ test("the map has the counts of the API, and each state leads to its cars", asyn
     assert.match(first, new RegExp(`state=${value}">[^<]+</a></td><td class="num">${count}<`));
   }
   assert.match(html, /id="map-against"/);
-  assert.deepEqual(shadeBounds([1, 1, 1, 1, 9]), [1, 9]);
 });
 
-test("other sites do not make a visitor pay", async () => {
-  for (const path of ["/market", "/market.csv"])
-    for (const site of ["cross-site", "same-site"])
-      assert.equal((await get(path, { "Sec-Fetch-Site": site })).status, 403, `${path} ${site}`);
+test("addresses of the former charts lead to the market, and other sites do not make a visitor pay", async () => {
+  for (const [path, target] of [
+    ["/?make=Ford&layout=charts&chart=map&shade=median", "/market?make=Ford&view=map"],
+    ["/?make=Ford&layout=charts&chart=time&period=365", "/market?make=Ford&days=365"],
+  ])
+    assert.equal((await get(path ?? "")).headers.get("Location"), target);
+  for (const site of ["cross-site", "same-site"])
+    assert.equal((await get("/market", { "Sec-Fetch-Site": site })).status, 403, site);
 });
 
 test("a period of up to 62 days has a point for each day, a longer one for each week; it begins with the first day at the earliest", () => {
@@ -259,7 +252,7 @@ test("weeks are said, an unfinished one is dotted with a question mark, and nine
     const period = { from: "2026-08-31", to: last, interval: "week" } as const;
     const sides = trends.map((trend) => sideOf(trend, period));
     const market = { trends, sides, period: spokenPeriod(trends, period), query: new URLSearchParams() };
-    return renderToString(MediansFigure({ market }));
+    return renderToString(DaysFigure({ market, id: "price" }));
   };
   const html = draw(12);
   assert.match(
@@ -290,7 +283,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await page.waitForURL(/against=/);
     const { data } = await trendOf(one);
     assert.deepEqual(
-      numbersOf(await chartRows(page, "price"), "median"),
+      numbersOf(await chartRows(page, "price"), "price_median"),
       data[0]?.points.map(({ metrics: [price] }) => price?.value ?? null),
     );
     assert.deepEqual(site?.faults, []);

@@ -71,7 +71,7 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     /<select class="in" name="column:Ask" aria-label="Field of Ask">/,
   ])
     assert.match(proposed, says);
-  assert.equal(proposed.match(/<td[^>]*>[^<]*Ford Escape[^<]*<\/td>/g)?.length, 20, "twenty cars");
+  assert.equal(proposed.match(/<td>Ford<\/td><td>Escape<\/td>/g)?.length, 20, "twenty cars");
 
   const refused = await choose(proposed, { "set:inventory_type": "old" });
   assert.equal(refused.status, 422);
@@ -88,12 +88,12 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     "set:dealer.state": "CA",
   };
   const tried = await (await choose(proposed, { ...choices, action: "try" })).text();
-  assert.match(tried, /\$20,000[\s\S]*North Motors CA/);
+  assert.match(tried, /<td>20000<\/td>.*<td>North Motors<\/td><td>–<\/td><td>CA<\/td>/);
   assert.match(tried, /<option value="price" selected>price<\/option>/);
   assert.deepEqual((await readSources(sources)).sources[0]?.preset, "homenet", "a draft until it is saved");
 
   const saved = await choose(tried, { ...choices, action: "save", source: "north" });
-  assert.deepEqual([saved.status, saved.headers.get("Location")], [303, `${path}?saved`]);
+  assert.match(await saved.text(), /The mapping is saved\..*The next fetch uses it\./s);
   const [north, south] = (await readSources(sources)).sources;
   assert.deepEqual(
     [north?.mapping, north?.preset, south?.mapping],
@@ -166,7 +166,7 @@ test("the page works in a browser, and is accessible", { skip: skipWithoutBrowse
   await assertFitsPhone(page);
   await page.getByLabel("Field of Ask").selectOption("price");
   await page.getByRole("button", { name: "Try" }).click();
-  await page.getByText("$20,000").first().waitFor();
+  await page.locator("#listings").getByText("20000").waitFor();
   assert.equal(await page.getByLabel("Field of Ask").inputValue(), "price");
   const plain = await site.openWithoutScripts(path);
   await plain

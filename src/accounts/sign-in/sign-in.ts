@@ -67,11 +67,6 @@ export class SignIn {
     return { accountId };
   }
 
-  /** Returns true if an account has a password to sign in with. */
-  async hasPassword(accountId: string): Promise<boolean> {
-    return (await this.administration.call(findCredentials, accountId)) !== undefined;
-  }
-
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */
   findLink(secret: string, kind: LinkKind): Promise<OneTimeLink | undefined> {
     return this.administration.call(findLink, secretHash(secret), kind, this.administration.nowMs);

@@ -1,22 +1,19 @@
-/** The calendar of feeds: for each dealer and day, whether its feed came, was held, had refused rows, or is absent. It is derived from the lake. */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+/** The calendar of feeds: for each dealer and day, whether its feed came, was held, or is absent. It is derived from the lake. */
+import { integerIn, textIn } from "../../base/json.ts";
+import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { holdsOn } from "../../lake/market.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import type { ParquetVersion } from "../../serving/feed-records.ts";
-import { qualityChecks } from "./checks.ts";
-import { filesOfDays, warnedRowsMin } from "./quality.ts";
+import { filesOfDays } from "./quality.ts";
 
 /** `silent`: without a feed, after one in the 7 days before. `none`: without a feed for longer. */
-type FeedState = "came" | "held" | "refused" | "silent" | "none";
+type FeedState = "came" | "held" | "silent" | "none";
 
 export interface CalendarFeed {
   readonly day: string;
   readonly state: FeedState;
   readonly vins: number;
-  /** Rows that were rejected. */
-  readonly refused: number;
   /** The size below which the feed is held; null if none is. */
   readonly min_vins: number | null;
   readonly known_prices: number | null;
@@ -48,21 +45,24 @@ export interface FeedCalendar {
 export async function feedCalendar(source: ParquetVersion, request: CalendarRequest): Promise<FeedCalendar> {
   const { days, hasProblems, limit } = request;
   const last = days.at(-1) ?? source.manifest.as_of;
-  const { files, feeds } = feedsOn(source, days);
+  const files = filesOfDays(source.manifest.tables.feeds, days);
   const rows = await source.rowsFrom(
     files,
     sql`
-    WITH ${feeds},
+    WITH feeds AS (
+      SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, min_vins, known_prices, jumped_prices,
+             last_delivered_on::VARCHAR AS "last"
+      FROM (${rowsOfFiles("feeds", files, source.folder)}) WHERE delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})),
     dealers AS (
-      SELECT dealer_id, arg_max(vins, "day") FILTER (state IN ('came', 'held', 'refused')) AS vins, max(state) FILTER ("day" = ${last}) AS state,
-             to_json(list({"day": "day", state: state, vins: vins, refused: refused, min_vins: min_vins, known_prices: known_prices,
+      SELECT dealer_id, arg_max(vins, "day") FILTER (state IN ('came', 'held')) AS vins, max(state) FILTER ("day" = ${last}) AS state,
+             to_json(list({"day": "day", state: state, vins: vins, min_vins: min_vins, known_prices: known_prices,
                            jumped_prices: jumped_prices, "last": "last"} ORDER BY "day"))::VARCHAR AS feeds,
-             bool_or(state IN ('held', 'refused', 'silent')) AS has_problem
+             bool_or(state IN ('held', 'silent')) AS has_problem
       FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none'))
     SELECT dealer_id, feeds, (count(*) OVER ())::INTEGER AS total,
            to_json((SELECT histogram(state) FROM dealers))::VARCHAR AS states
     FROM dealers ${hasProblems ? sql`WHERE has_problem` : sql``}
-    ORDER BY list_position(['held', 'refused', 'silent'], state) NULLS LAST, vins DESC NULLS LAST, dealer_id LIMIT ${integerLiteral(limit)}`,
+    ORDER BY list_position(['held', 'silent'], state) NULLS LAST, vins DESC NULLS LAST, dealer_id LIMIT ${integerLiteral(limit)}`,
   );
   const [first] = rows;
   return {
@@ -82,40 +82,10 @@ const statesWithoutProblems = async (
 ): Promise<FeedCalendar["states"]> =>
   hasProblems ? (await feedCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
 
-/** Returns the files and the relation of the feeds of some days: a row for each dealer and day. */
-function feedsOn({ manifest, folder }: ParquetVersion, days: readonly string[]) {
-  const feedFiles = filesOfDays(manifest.tables.feeds, days);
-  const rejects = filesOfDays(manifest.tables.rejects, days);
-  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
-  const feeds = sql`refused AS (
-      SELECT dealer_id, delivery_date, count(DISTINCT (file, "row"))::INTEGER AS refused
-      FROM (${rowsOfFiles("rejects", rejects, folder)}) WHERE outcome = 'rejected' AND ${isShown} GROUP BY ALL),
-    feeds AS (
-      SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, coalesce(refused, 0) AS refused,
-             min_vins, known_prices, jumped_prices, last_delivered_on::VARCHAR AS "last"
-      FROM (FROM (${rowsOfFiles("feeds", feedFiles, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date))`;
-  return { files: [...feedFiles, ...rejects], feeds };
-}
-
-/** Rows of a feed that were refused count as a problem from the share on from which the check `rejected` warns. */
 const feedState: Sql = sql`CASE
   WHEN verdict = 'collapsed' THEN 'held'
-  WHEN refused >= ${integerLiteral(warnedRowsMin)} AND refused > ${numberLiteral(qualityChecks.rejected[0])} * (coalesce(vins, 0) + refused) THEN 'refused'
   WHEN verdict <> 'none' THEN 'came'
   WHEN last_delivered_on >= delivery_date - ${integerLiteral(life.silentDays)} THEN 'silent' ELSE 'none' END`;
-
-/** Returns the refused rows of a dealer's feed, in order: `file`, `row`, `field`, `value` and `reason`; at most `limit`. */
-export async function refusedRows(
-  source: ParquetVersion,
-  { dealer, day, limit }: { readonly dealer: string; readonly day: string; readonly limit: number },
-): Promise<readonly Row[]> {
-  const files = filesOfDays(source.manifest.tables.rejects, [day]);
-  return source.rowsFrom(
-    files,
-    sql`SELECT file, "row"::DOUBLE AS "row", field, "value", reason FROM (${rowsOfFiles("rejects", files, source.folder)})
-        WHERE delivery_date = DATE ${literal(day)} AND dealer_id = ${dealer} AND outcome = 'rejected' ORDER BY file, "row", field LIMIT ${integerLiteral(limit)}`,
-  );
-}
 
 /** A car that a dealer's feed of the day before had, and the one of the published day lacks. */
 export interface MissingCar {

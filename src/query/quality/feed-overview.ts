@@ -1,5 +1,5 @@
-/** What operators see of feeds: those of the published day that are held, have refused rows or are absent, and one feed in detail. */
-import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+/** What operators see of feeds: those of the published day that are held or absent, and one feed in detail. */
+import { numberOrNull, ownValue, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { IngestedDay } from "../../serving/feed-records.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
@@ -12,15 +12,13 @@ import {
   missingCars,
   type ProblemFile,
   problemFiles,
-  refusedRows,
 } from "./calendar.ts";
 
-/** How many dealers with a problem are read, and how many refused rows and missing cars of a feed. */
+/** How many dealers with a problem are read, and how many missing cars of a feed. */
 const dealersMax = 500;
-const shownRows = 20;
 const shownCars = 100;
 
-/** A feed of the published day that is held, has refused rows, or is absent. */
+/** A feed of the published day that is held or absent. */
 export interface FeedProblem extends CalendarFeed {
   readonly dealerId: string;
   readonly name: string;
@@ -65,7 +63,7 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
     const [feed] = feeds.filter(({ day }) => day === asOf);
     // Only a decision of an operator keeps the cars of a dealer that is silent for longer.
     const isLate = feed?.state === "none" && cars > 0;
-    if (feed === undefined || (!isLate && !["held", "refused", "silent"].includes(feed.state))) return [];
+    if (feed === undefined || (!isLate && !["held", "silent"].includes(feed.state))) return [];
     return [{ ...feed, state: isLate ? "silent" : feed.state, isLate, dealerId, cars, feeds }];
   });
   const dealers = found.map(({ dealerId }) => dealerId);
@@ -104,8 +102,6 @@ export interface FeedDetails {
   readonly minVins: number | null;
   readonly lastDay: string | null;
   readonly files: readonly ProblemFile[];
-  /** The first refused rows: `file`, `row`, `field`, `value` and `reason`. */
-  readonly refused: readonly Row[];
   /** The first cars of the day before that a held feed lacks. */
   readonly missing: readonly MissingCar[];
 }
@@ -125,9 +121,8 @@ export async function feedDetails(version: LakeVersion, dealer: string, day: str
   if (row === undefined) throw refuse("not_found", { what: "dealer with feeds", id: dealer });
   const before = Object.keys(manifest.days).findLast((one) => one < day);
   const isLast = day === manifest.as_of && row.verdict === "collapsed" && before !== undefined;
-  const [files, refused, missing] = await Promise.all([
+  const [files, missing] = await Promise.all([
     problemFiles(version, { dealers: [dealer], day }),
-    refusedRows(version, { dealer, day, limit: shownRows }),
     isLast ? missingCars(version, { dealers: [dealer], day, before, limit: shownCars }) : [],
   ]);
   return {
@@ -141,7 +136,6 @@ export async function feedDetails(version: LakeVersion, dealer: string, day: str
     minVins: numberOrNull(row.min_vins),
     lastDay: textOrNullIn(row, "last_delivered_on"),
     files: files.get(dealer) ?? [],
-    refused,
     missing,
   };
 }

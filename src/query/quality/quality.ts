@@ -18,7 +18,7 @@ import { byCheck, changeChecks, examplesMax, foundBy, qualityChecks, rowChecks, 
 const windowDays = 14;
 
 /** The fewest rows that are worth a warning. */
-export const warnedRowsMin = 3;
+const warnedRowsMin = 3;
 
 export const qualityStatuses = ["hold", "warn", "ok"] as const;
 

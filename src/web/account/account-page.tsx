@@ -2,7 +2,7 @@
  * The page of an account: what is left, in searches; its keys, monthly limit, saved searches and charges, its password and its tier. A new account has
  * three first steps instead of the verdict, one without credit says whom to ask. Open access has saved searches alone.
  */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { findAccount } from "../../accounts/account.ts";
 import { listSearches } from "../../accounts/administration/saved-searches.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
@@ -16,65 +16,44 @@ import { Note } from "../components/sheet.tsx";
 import { type AccountFunds, accountVerdict, openAccess } from "../sentences/account.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { notice } from "../shell/notice.tsx";
-import { type PageHandler, type PageVisit, serviceOrigin } from "../shell/pages.tsx";
+import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { chargesSheet, creditsOf } from "./charges.tsx";
-import { CreatedKey, KeysSheet, NewKeyForm, takeCreatedKey } from "./keys.tsx";
+import { KeysSheet, NewKeyForm } from "./keys.tsx";
 import { LimitSheet } from "./limits.tsx";
-import { mayChooseFirst, PasswordSheet } from "./password.tsx";
+import { PasswordSheet } from "./password.tsx";
 import { SavedSheet } from "./saved.tsx";
-
-/** What a form before has changed, by the parameter `changed`. */
-const changes: ReadonlyMap<string, string> = new Map([
-  ["cap", "The monthly limit is changed."],
-  ["revoked", "The key is revoked."],
-  ["disconnected", "The agent is disconnected."],
-  ["password", "The password is set. All other browsers are signed out."],
-  ["deleted", "The search is deleted."],
-  ["resumed", "The next message is posted within seconds."],
-]);
 
 /** Returns the handler of `/account`. */
 export const ownAccountPage =
   (services: SiteServices): PageHandler =>
   async (visit) => {
     const { query, visitor } = visit;
-    const changed = changes.get(query.get("changed") ?? "");
-    const note = changed === undefined ? null : <Note>{changed}</Note>;
-    const { accountId } = visitor.identity.key;
-    const searches = await services.accounts.administration.call(listSearches, accountId);
+    const searches = await services.accounts.administration.call(listSearches, visitor.identity.key.accountId);
     const saved = <SavedSheet searches={searches} visitor={visitor} query={query} />;
-    if (!visitor.isOpen) return pageOfAccount(services, visit, { note, saved });
+    if (!visitor.isOpen) return pageOfAccount(services, visit, saved);
     return {
       title: "Saved searches",
       door: "account",
       top: <Verdict kicker="Account" judgement={openAccess} />,
-      body: (
-        <>
-          {note}
-          {saved}
-        </>
-      ),
+      body: saved,
     };
   };
 
 async function pageOfAccount(
   services: SiteServices,
-  visit: PageVisit,
-  sheets: { readonly note: ComponentChildren; readonly saved: JSX.Element },
+  { visitor, query }: PageVisit,
+  saved: JSX.Element,
 ): Promise<PageContent> {
-  const { context, visitor, query } = visit;
   const { accountId } = visitor.identity.key;
   const { administration } = services.accounts;
-  const created = takeCreatedKey(context);
   const today = dayOf(administration.nowMs);
   const limits = services.accounts.limits(visitor.identity);
-  const [account, keys, creditedMicros, progress, isFirst] = await Promise.all([
+  const [account, keys, creditedMicros, progress] = await Promise.all([
     administration.call(findAccount, accountId, monthOf(administration.nowMs)),
     administration.call(listKeys, accountId),
     creditsOf(services, accountId),
     administration.call(tierProgress, accountId, today),
-    mayChooseFirst(services, accountId),
   ]);
   if (account === undefined) throw new TypeError(`No account ${accountId}: expected that of a session.`);
   const opening = openingOf({
@@ -92,13 +71,13 @@ async function pageOfAccount(
     body: (
       <>
         {opening.body}
-        {sheets.note}
-        {created === undefined ? null : <CreatedKey apiKey={created} keys={keys} origin={serviceOrigin(context)} />}
+        {query.has("changed") ? <Note>The password is set. All other browsers are signed out.</Note> : null}
         <div class="wide2">
           <KeysSheet
             keys={keys}
             today={today}
             visitor={visitor}
+            endingOf={(keyId) => `/account/keys/${keyId}/revoke`}
             end={
               <Button href="#new-key" isSmall>
                 New key
@@ -109,11 +88,11 @@ async function pageOfAccount(
           </KeysSheet>
           <div class="stack">
             <LimitSheet account={account} limits={limits} progress={progress} visitor={visitor} />
-            {sheets.saved}
+            {saved}
           </div>
         </div>
-        {await chargesSheet(services, accountId, keys, query)}
-        <PasswordSheet visitor={visitor} isFirst={isFirst} />
+        {await chargesSheet(services, accountId, keys)}
+        <PasswordSheet visitor={visitor} />
       </>
     ),
   };

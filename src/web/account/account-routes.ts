@@ -11,7 +11,7 @@ import { chargesCsv } from "./charges.tsx";
 import { createVisitorKey, endKey } from "./keys.tsx";
 import { setCap } from "./limits.tsx";
 import { changeVisitorPassword } from "./password.tsx";
-import { deleteVisitorSearch, replaceVisitorSecret, resumeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
+import { changeVisitorSearch, saveVisitorSearch } from "./saved.tsx";
 import { searchFeed } from "./search-feed.ts";
 import { answerConsent, consentPage } from "./sign-in/consent-page.tsx";
 import { signInPage } from "./sign-in/sign-in-pages.tsx";
@@ -22,9 +22,8 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
   router.get("/account", page(ownAccountPage(services)));
   router.post("/account/searches", visitorForm(services, saveVisitorSearch(services)));
-  router.post("/account/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
-  router.post("/account/searches/:searchId/rotate", visitorForm(services, replaceVisitorSecret(services)));
-  router.post("/account/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
+  for (const change of ["delete", "resume"] as const)
+    router.post(`/account/searches/:searchId/${change}`, visitorForm(services, changeVisitorSearch(services, change)));
   router.get("/feeds/:feed", searchFeed(services));
   if (services.accounts.isOpen) return;
   addSignInRoutes(router, services);

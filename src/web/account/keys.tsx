@@ -1,6 +1,5 @@
 /** The keys of an account, those of agents included: their table, new keys, whose secret is shown once, and how their holder ends one. */
 import type { ComponentChildren, JSX } from "preact";
-import { parseApiKey } from "../../accounts/keys/api-key.ts";
 import {
   type ApiScope,
   defaultScopes,
@@ -12,15 +11,18 @@ import {
 } from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
 import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
-import { Note, Sheet } from "../components/sheet.tsx";
+import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
-import { count, shortTime } from "../shell/format.ts";
+import type { Judgement } from "../sentences/sentence.ts";
+import type { PageContent } from "../shell/document.tsx";
+import { shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
+import { serviceOrigin } from "../shell/pages.tsx";
+import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
 const path = "/account/keys";
@@ -29,76 +31,53 @@ interface KeysSheetProps {
   readonly keys: readonly UsedKey[];
   readonly today: string;
   readonly visitor: Visitor;
-  /** Returns the form that ends a key. */
-  readonly ending?: (key: UsedKey) => { readonly action: string; readonly hidden?: Readonly<Record<string, string>> };
+  /** Returns the form that ends a key, by its id. */
+  readonly endingOf: (keyId: string) => string;
   /** What stands at the right of the title, and below the keys. */
   readonly end?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** The keys of an account, newest first; the revoked ones unfold. */
-export const KeysSheet = ({ keys, end, children, ...shown }: KeysSheetProps): JSX.Element => {
-  const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
-  const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
-  return (
-    <Sheet id="keys" title="Keys" end={end}>
-      <KeyTable label="Keys" keys={active} {...shown} />
-      {children}
-      {revoked.length === 0 ? null : (
-        <details class="more">
-          <summary>{count(revoked.length)} revoked</summary>
-          <KeyTable label="Revoked keys" keys={revoked} {...shown} />
-        </details>
-      )}
-    </Sheet>
-  );
-};
-
-const ownEnding = ({ keyId }: UsedKey) => ({ action: `${path}/${keyId}/revoke` });
-
-type KeyTableProps = Omit<KeysSheetProps, "end" | "children"> & { readonly label: string };
-
-const KeyTable = ({ label, keys, today, visitor, ending = ownEnding }: KeyTableProps): JSX.Element => (
-  <DataTable
-    label={label}
-    columns={[
-      {
-        title: "Name",
-        cell: ({ isWeb, name, clientId, keyId }) => (
-          <>
-            <b>{isWeb ? "these pages" : name || "a key without a name"}</b>
-            <br />
-            {clientId === null ? (
-              <code title={keyId}>{`cq_live_${keyId.slice(0, 4)}…`}</code>
-            ) : (
-              <small>{`agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`}</small>
-            )}
-          </>
-        ),
-      },
-      { title: "May", cell: ({ scopes: granted }) => rightsOf(granted) },
-      {
-        title: (
-          <>
-            Last used<span class="vh">, UTC</span>
-          </>
-        ),
-        cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : shortTime(lastUsedAtMs, today)),
-      },
-      {
-        title: <span class="vh">End</span>,
-        isNumber: true,
-        cell: (key) =>
-          key.revokedAtMs !== null ? (
-            <span class="mute">revoked {shortTime(key.revokedAtMs, today)}</span>
-          ) : key.isWeb ? null : (
-            <KeyEnding of={key} visitor={visitor} {...ending(key)} />
+/** The keys of an account that are not revoked, newest first. */
+export const KeysSheet = ({ keys, today, visitor, endingOf, end, children }: KeysSheetProps): JSX.Element => (
+  <Sheet id="keys" title="Keys" end={end}>
+    <DataTable
+      label="Keys"
+      columns={[
+        {
+          title: "Name",
+          cell: ({ isWeb, name, clientId, keyId }) => (
+            <>
+              <b>{isWeb ? "these pages" : name || "a key without a name"}</b>
+              <br />
+              {clientId === null ? (
+                <code title={keyId}>{`cq_live_${keyId.slice(0, 4)}…`}</code>
+              ) : (
+                <small>{`agent, ${URL.canParse(clientId) ? new URL(clientId).host : "registered itself"}`}</small>
+              )}
+            </>
           ),
-      },
-    ]}
-    rows={keys.toReversed()}
-    empty="No key yet."
-  />
+        },
+        { title: "May", cell: ({ scopes: granted }) => rightsOf(granted) },
+        {
+          title: (
+            <>
+              Last used<span class="vh">, UTC</span>
+            </>
+          ),
+          cell: ({ lastUsedAtMs }) => (lastUsedAtMs === null ? "never" : shortTime(lastUsedAtMs, today)),
+        },
+        {
+          title: <span class="vh">End</span>,
+          isNumber: true,
+          cell: (key) => (key.isWeb ? null : <KeyEnding of={key} visitor={visitor} action={endingOf(key.keyId)} />),
+        },
+      ]}
+      rows={keys.filter(({ revokedAtMs }) => revokedAtMs === null).toReversed()}
+      empty="No key yet."
+    />
+    {children}
+  </Sheet>
 );
 
 /** What a scope is for, in a word and in words. */
@@ -147,78 +126,56 @@ export const createVisitorKey =
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { json } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    context.cookies.set(createdKeyCookie, json.key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
-    return { location: "/account#created" };
+    return createdKeyPage(json.key, name, granted, serviceOrigin(context));
   };
 
-/** A new key travels to the page that shows it in a cookie, which every replica reads and the page deletes: reloading creates no second key. */
-const createdKeyCookie = "carquet-created-key";
-const createdKeyOptions = { httpOnly: true, sameSite: "strict", path: "/account", overwrite: true } as const;
-const createdKeyMaxAgeMs = 60_000;
-
-/** Returns the key that the form before has created, once. */
-export function takeCreatedKey({ cookies }: RequestContext): string | undefined {
-  const key = cookies.get(createdKeyCookie);
-  if (key !== undefined) cookies.set(createdKeyCookie, "", { ...createdKeyOptions, expires: new Date(0) });
-  return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
-}
-
-/** A request that a key with a scope may send. */
-const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
-  "inventory.read": "/v1/listings?limit=1",
-  "dealers.read": "/v1/dealers?limit=1",
-  "usage.read": "/v1/usage",
-};
-
-interface CreatedKeyProps {
-  readonly apiKey: string;
-  readonly keys: readonly UsedKey[];
-  readonly origin: string;
-}
-
-/** A key that was just created, with a request that its scopes allow. */
-export const CreatedKey = ({ apiKey, keys, origin }: CreatedKeyProps): JSX.Element => {
-  const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
-  const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
-  const first = `curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`;
-  return (
-    <section class="stack" id="created" aria-label="Your new key">
-      <Note>The key {key?.name ? `“${key.name}” ` : ""}works now. Copy it: it is shown only this once.</Note>
-      <div class="two">
-        <CodeBox title="Key" code={apiKey} />
-        {request === undefined ? null : <CodeBox title="First request" code={first} language="shell" />}
-      </div>
-    </section>
+/** Returns the page that shows a key once, with a first request if it may search listings. */
+function createdKeyPage(key: string, name: string, granted: readonly ApiScope[], origin: string): PageContent {
+  const first = `curl -H 'Authorization: Bearer ${key}' \\\n  '${origin}/v1/listings?limit=1'`;
+  return secretPage(
+    {
+      sentence: [`The key ${name === "" ? "" : `“${name}” `}works now.`],
+      context: ["Copy it: it is shown only this once."],
+    },
+    <div class="two">
+      <CodeBox title="Key" code={key} />
+      {granted.includes("inventory.read") ? <CodeBox title="First request" code={first} language="shell" /> : null}
+    </div>,
   );
-};
+}
 
-type KeyEndingProps = Omit<Parameters<typeof Ending>[0], "title" | "children"> & { readonly of: UsedKey };
+/** Returns the page of the account that follows a form, and shows what the form has created. */
+export const secretPage = (judgement: Judgement, body: ComponentChildren): PageContent => ({
+  title: "Created",
+  door: "account",
+  top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
+  body,
+});
+
+interface KeyEndingProps {
+  readonly of: UsedKey;
+  readonly visitor: Visitor;
+  readonly action: string;
+}
 
 /** Asks before a key is ended: that of an agent is disconnected. */
-const KeyEnding = ({ of: { clientId }, ...form }: KeyEndingProps): JSX.Element =>
-  clientId === null ? (
-    <Ending {...form} title="Revoke" button="Revoke the key">
+const KeyEnding = ({ of: { clientId, keyId }, ...form }: KeyEndingProps): JSX.Element => {
+  const [title, what] = clientId === null ? ["Revoke", "the key"] : ["Disconnect", "the agent"];
+  return (
+    <Ending {...form} hidden={{ keyId }} title={title} button={`${title} ${what}`}>
       It stops working within a second, and for good.
     </Ending>
-  ) : (
-    <Ending {...form} title="Disconnect" button="Disconnect the agent">
-      It can no longer use this account within a second. To connect it again, start its sign-in again.
-    </Ending>
   );
+};
 
+/** Ends a key of the account. Refuses any other, and those of the pages, with `not_found`. */
 export const endKey =
-  (services: SiteServices) =>
+  ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
     const { accountId } = visitor.identity.key;
-    const { clientId } = await keyOf(services, accountId, keyId);
-    await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
-    return { location: `/account?changed=${clientId === null ? "revoked" : "disconnected"}` };
+    const keys = await administration.call(listKeys, accountId);
+    if (!keys.some((known) => known.keyId === keyId && !known.isWeb))
+      throw refuse("not_found", { what: "key", id: keyId });
+    await administration.change(accountId, "keys revoke", { keyId, accountId });
+    return { location: "/account#keys" };
   };
-
-/** Returns a key of an account. Refuses any other, and those of the pages, with `not_found`. */
-async function keyOf({ accounts }: SiteServices, accountId: string, keyId: string): Promise<UsedKey> {
-  const keys = await accounts.administration.call(listKeys, accountId);
-  const key = keys.find((known) => known.keyId === keyId && !known.isWeb);
-  if (key === undefined) throw refuse("not_found", { what: "key", id: keyId });
-  return key;
-}

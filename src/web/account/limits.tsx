@@ -49,7 +49,7 @@ export const setCap =
     // The fields of the change have the types of its input.
     const input = readForm(changes["accounts cap"].fields, sent) as Pick<ChangeInput<"accounts cap">, "capMicros">;
     await administration.change(accountId, "accounts cap", { accountId, ...input });
-    return { location: "/account?changed=cap" };
+    return { location: "/account#cap" };
   };
 
 /** Says what the next tier has, and what is missing for it. */

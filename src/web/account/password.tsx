@@ -8,38 +8,32 @@ import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { startBrowserSession, type Visitor } from "../shell/visitor.ts";
 import { NewPasswordFields } from "./sign-in/sign-in-pages.tsx";
 
-interface PasswordProps {
-  readonly visitor: Visitor;
-  /** Whether the account has no password yet. */
-  readonly isFirst: boolean;
-}
-
-export const PasswordSheet = ({ visitor, isFirst }: PasswordProps): JSX.Element => {
+export const PasswordSheet = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => {
   const { accountId, email } = visitor.identity.cached.account;
-  const title = isFirst ? "Set a password" : "Change the password";
   return (
     <details class="how">
-      <summary>{title}</summary>
+      <summary>Change the password</summary>
       <Form visitor={visitor} action="/account/password" class="form" id="password">
         <p class="of">
           You sign in with {email} or <code>{accountId}</code>. The address works only if no other account has it. A new
           password ends the sessions of all other browsers, and invitations that have not been used.
         </p>
-        {isFirst ? null : (
-          <Field label="Current password" type="password" name="current" autocomplete="current-password" required />
-        )}
+        <Field
+          label="Current password"
+          type="password"
+          name="current"
+          autocomplete="current-password"
+          required
+          hint="Never set, or forgotten? The operator of this service sends you a link."
+        />
         <NewPasswordFields email={email} />
         <span class="line">
-          <Button>{title}</Button>
+          <Button>Change the password</Button>
         </span>
       </Form>
     </details>
   );
 };
-
-/** The account of the demo starts without a password: its sessions begin with its link or its button, on its machine. */
-export const mayChooseFirst = async ({ demoAccountId, signIn }: SiteServices, accountId: string): Promise<boolean> =>
-  accountId === demoAccountId && !(await signIn.hasPassword(accountId));
 
 export const changeVisitorPassword =
   (services: SiteServices) =>
@@ -48,8 +42,7 @@ export const changeVisitorPassword =
     const password = fields.get("password") ?? "";
     if (password !== fields.get("repeated"))
       throw new UserError("The two new passwords differ: expected the same twice.");
-    if (!(await mayChooseFirst(services, accountId)))
-      await requireCurrent(services, accountId, fields.get("current") ?? "");
+    await requireCurrent(services, accountId, fields.get("current") ?? "");
     await services.signIn.changePassword(accountId, password);
     await startBrowserSession(context, services, accountId);
     return { location: "/account?changed=password" };

@@ -2,8 +2,6 @@
 import type { JSX } from "preact";
 import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { AnswerOf } from "../../contract/types.ts";
-import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import { changeSearch, saveSearch, servedSearch } from "../../operations/saved-searches.ts";
@@ -12,16 +10,14 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
-import type { Judgement } from "../sentences/sentence.ts";
 import { changedPath } from "../shell/address.ts";
-import type { PageContent } from "../shell/document.tsx";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import { PageRequests } from "../shell/page-requests.ts";
 import { serviceOrigin } from "../shell/pages.tsx";
-import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { spokenSearch } from "../shop/filter-words.ts";
+import { secretPage } from "./keys.tsx";
 
 const path = "/account/searches";
 
@@ -85,11 +81,6 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
       <div class="line">
         <a href={changedPath("/shop", new URLSearchParams(query), { fields: undefined })}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
-        {url === null ? null : (
-          <Form visitor={visitor} action={`${path}/${searchId}/rotate`}>
-            <Button isSmall>Replace the secret</Button>
-          </Form>
-        )}
         {attempts > 0 || stopped !== null ? (
           <Form visitor={visitor} action={`${path}/${searchId}/resume`}>
             <Button isSmall>Try now</Button>
@@ -155,7 +146,7 @@ export const saveVisitorSearch =
         ? { query: (fields.get("query") ?? "").trim().replace(/^.*\?/, ""), unread: [] }
         : await understood(requests, words);
     const search = { name, query, ...(url === "" ? {} : { webhook_url: url }) };
-    const { data: saved, meta } = await saveSearch(visitor.identity, search, services);
+    const { data, meta } = await saveSearch(visitor.identity, search, services);
     const notes = [
       ...(unread.length === 0 ? [] : [`Not understood, and left out: ${unread.join(", ")}.`]),
       ...(meta?.unmatched ?? []).map(
@@ -167,48 +158,22 @@ export const saveVisitorSearch =
       sentence: [`“${name}” is saved.`],
       context: [`${searchWordsOf(query)}. Its first changes are those of the next published version.`],
     };
-    return { ...waysPage(context, judgement, saved, notes), micros: requests.micros };
-  };
-
-/** Returns the page that shows how the changes of a search come: its secret, once, and its feed. */
-const waysPage = (
-  context: RequestContext,
-  judgement: Judgement,
-  { webhook_url, secret, feed_url }: AnswerOf<"createSearch">["data"],
-  notes: readonly string[] = [],
-): PageContent => ({
-  title: "How changes come",
-  door: "account",
-  top: <Verdict kicker={<Kicker above={[["/account", "Account"]]} />} judgement={judgement} />,
-  body: (
-    <>
-      {notes.map((note) => (
-        <Note key={note} isAlert>
-          {note}
-        </Note>
-      ))}
-      <Sheet title="How its changes come" tools={<a href="/account#saved">All saved searches</a>}>
-        <div class="form">
-          {webhook_url == null ? null : (
-            <>
-              <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
-              <CodeBox title="Secret" code={secret ?? ""} />
-            </>
+    const body = (
+      <>
+        {notes.map((note) => (
+          <Note key={note} isAlert>
+            {note}
+          </Note>
+        ))}
+        <div class="two">
+          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${data.feed_url}`} />
+          {url === "" ? null : (
+            <CodeBox title="Secret of its messages: copy it, it is shown once" code={data.secret ?? ""} />
           )}
-          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${feed_url}`} />
         </div>
-      </Sheet>
-    </>
-  ),
-});
-
-/** Replaces the secret of a search, and shows the new one. */
-export const replaceVisitorSecret =
-  (services: SiteServices) =>
-  async ({ context, visitor, params: { searchId = "" } }: VisitorForm) => {
-    const search = await changeSearch(visitor.identity, searchId, "rotate", services);
-    const both = "For a day the old one signs beside it, and the old address of the feed works. Then they end.";
-    return waysPage(context, { sentence: [`“${search.name}” has a new secret.`], context: [both] }, search);
+      </>
+    );
+    return { ...secretPage(judgement, body), micros: requests.micros };
   };
 
 /** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */
@@ -219,14 +184,10 @@ async function understood(requests: PageRequests, words: string) {
   return { query: queryString(data.filters), unread: data.unmatched.map(({ text }) => text) };
 }
 
-/** Returns the handler of a form about a saved search, whose page then says what has changed. */
-const changingSearch =
-  (change: "delete" | "resume", changed: string) =>
-  (services: SiteServices) =>
+/** Returns the handler of a form about a saved search. */
+export const changeVisitorSearch =
+  (services: SiteServices, change: "delete" | "resume") =>
   async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
     await changeSearch(visitor.identity, searchId, change, services);
-    return { location: `/account?changed=${changed}` };
+    return { location: "/account#saved" };
   };
-
-export const deleteVisitorSearch = changingSearch("delete", "deleted");
-export const resumeVisitorSearch = changingSearch("resume", "resumed");

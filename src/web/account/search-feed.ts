@@ -71,8 +71,10 @@ async function recentChanges(
 }
 
 /** Returns a page of changes, charged to the key of the search, once a day. */
-async function changesSince(search: SavedSearch, request: FeedRequest): Promise<AnswerOf<"listChanges">> {
-  const { context, services, version } = request;
+async function changesSince(
+  search: SavedSearch,
+  { context, services, version }: FeedRequest,
+): Promise<AnswerOf<"listChanges">> {
   const { requestId: parentRequestId, log, arrivedAtMs } = context.state;
   const identity = await services.accounts.identityOfKey(search.keyId);
   const caller = {
@@ -83,13 +85,12 @@ async function changesSince(search: SavedSearch, request: FeedRequest): Promise<
     signal: clientSignal(context),
     idempotencyKey: `atom-${search.searchId}-${search.since}-${version}`,
   };
-  const query = changesQuery(search)
-    .split("&")
-    .filter((pair) => !pair.startsWith("fields="));
-  const querystring = [...query, `fields=${describedFields}`, `limit=${changesMax}`, `data_version=${version}`].join(
-    "&",
-  );
-  return (await services.callOperation(caller, { id: "listChanges", path: "/v1/changes", querystring })).body;
+  const query = new URLSearchParams(changesQuery(search));
+  query.set("fields", describedFields);
+  query.set("limit", String(changesMax));
+  query.set("data_version", version);
+  const request = { id: "listChanges", path: "/v1/changes", querystring: query.toString() } as const;
+  return (await services.callOperation(caller, request)).body;
 }
 
 const element = (name: string, ...children: readonly (VNode | string)[]): VNode => h(name, null, ...children);

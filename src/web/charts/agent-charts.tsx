@@ -18,47 +18,32 @@ export function drawAnswer({ data }: { readonly data: Json }): string | undefine
   return figures.length === 0 ? undefined : renderToString(<div class="stack">{figures}</div>);
 }
 
-/** A value of a facet with its metric, or its number of listings. */
-interface RankedValue {
-  readonly name: string;
-  readonly value: number;
-}
-
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
   return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, buckets]) => {
     const rows = rowsOf(buckets);
-    const values = rows.flatMap(rankedValueOf);
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
-    return values.length === 0 ? [] : [<RankedFigure key={facet} facet={facet} measure={measure} values={values} />];
+    const values = rows.flatMap(rankedValueOf);
+    const whole = Math.max(...values.map(({ value }) => value));
+    if (values.length === 0) return [];
+    return [
+      <Figure key={facet} id={facet} title={facet} of={measure}>
+        <DataTable
+          label={`${measure} by ${facet}`}
+          rows={values}
+          columns={[
+            { title: facet, cell: ({ name }) => name },
+            { title: "", cell: ({ value }) => <Meter part={value} whole={whole} /> },
+            { title: measure, isNumber: true, cell: ({ value }) => decimal(value) },
+          ]}
+        />
+      </Figure>,
+    ];
   });
 }
 
-interface RankedFigureProps {
-  readonly facet: string;
-  readonly measure: string;
-  readonly values: readonly RankedValue[];
-}
-
-const RankedFigure = ({ facet, measure, values }: RankedFigureProps): JSX.Element => {
-  const whole = Math.max(...values.map(({ value }) => value));
-  return (
-    <Figure id={facet} title={facet} of={measure}>
-      <DataTable
-        label={`${measure} by ${facet}`}
-        rows={values}
-        columns={[
-          { title: facet, cell: ({ name }) => name },
-          { title: "", cell: ({ value }) => <Meter part={value} whole={whole} /> },
-          { title: measure, isNumber: true, cell: ({ value }) => decimal(value) },
-        ]}
-      />
-    </Figure>
-  );
-};
-
 /** Returns the metric of a value of a facet, or its number of listings; nothing if it is unknown. */
-function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
+function rankedValueOf({ value: name = null, count, metric = null }: Row) {
   const value = isRow(metric) ? metric.value : count;
   return typeof value === "number" ? [{ name: String(name ?? "unknown"), value }] : [];
 }

@@ -1,55 +1,56 @@
-/** The table of a market's days: medians, gap, stock, days on the lot and sales of each search; on the page, as CSV and as Parquet. */
+/** The days of a market: each measure of all searches, side by side, as the table of the page, as those of its figures, and as CSV. */
 import type { JSX } from "preact";
-import type { Json } from "../../base/json.ts";
-import type { Column as FileColumn, Table as FileTable } from "../../contract/tables.ts";
-import { TableEncoder } from "../../formats/table-encoder.ts";
-import { encodeCsv } from "../../formats/table-formats.ts";
-import { Button } from "../components/button.tsx";
-import type { TableColumn } from "../components/table.tsx";
+import { type Numbers, numbersUrl } from "../components/numbers.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { pointLabel } from "../sentences/market.ts";
-import { capital, things } from "../sentences/words.ts";
-import { changedPath } from "../shell/address.ts";
+import { capital } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
-import type { ShownMarket } from "./market-figures.tsx";
-import { type MarketSearch, marketPath } from "./market-search.ts";
-import { type DayRow, type MarketPoint, rowsOf, type SearchTrend } from "./market-trends.ts";
+import type { MarketSearch } from "./market-search.ts";
+import { type DayRow, type MarketMetric, rowsOf, type ShownMarket } from "./market-trends.ts";
 
 /** The days that are shown beside the charts. */
 const daysMin = 8;
 
-interface DayColumn extends TableColumn<DayRow> {
-  /** Its name in files and in the order of the address. */
-  readonly sort: string;
-  readonly value: (row: DayRow) => number | null;
-  /** Whether only the whole table and its files have it. */
-  readonly isFull?: boolean;
+type DayColumn = Numbers<DayRow>["columns"][number];
+
+interface Measure {
+  readonly metric: MarketMetric;
+  readonly format: (value: number) => string;
+  readonly titleOf: (search: MarketSearch) => string;
 }
 
-const decimal = (value: number): string => String(Math.round(value * 10) / 10);
+/** Formats a number of days, with one decimal if it needs it. */
+export const tenths = (value: number): string => String(Math.round(value * 10) / 10);
 
-type Metric = Exclude<keyof MarketPoint & string, "start" | "end" | "interval" | "days">;
+const measures: readonly Measure[] = [
+  { metric: "price.median", format: dollars, titleOf: ({ name }) => name },
+  { metric: "count", format: count, titleOf: ({ plural }) => plural },
+  { metric: "days_on_market.median", format: tenths, titleOf: ({ name }) => `${name} days` },
+  { metric: "sold", format: count, titleOf: ({ plural }) => `${plural} sold` },
+];
 
-/** Returns the columns of the days: each measure of all searches, side by side. */
-function columnsOf(trends: readonly SearchTrend[]): readonly DayColumn[] {
-  const each = (metric: Metric, format: (value: number) => string, titleOf: (search: MarketSearch) => string) =>
+/** Returns the days with one measure, or with all and the gap of the prices. */
+export function numbersOfDays({ trends, period }: ShownMarket, only?: MarketMetric): Numbers<DayRow> {
+  const day: DayColumn = {
+    title: capital(trends[0]?.points[0]?.interval ?? "day"),
+    sort: "day",
+    value: ([point]) => point?.start,
+    cell: ([point]) => <span class="nb">{point === undefined ? "" : pointLabel(point, period.asOf)}</span>,
+  };
+  const gap: DayColumn = { title: "Gap", sort: "gap", value: gapOf, format: dollars };
+  const each = ({ metric, format, titleOf }: Measure) =>
     trends.map(
       ({ search }, index): DayColumn => ({
         title: capital(titleOf(search)),
         sort: `${metric.replaceAll(".", "_")}${index === 0 ? "" : "_against"}`,
-        value: (row) => row[index]?.[metric] ?? null,
+        value: (row) => row[index]?.[metric],
         format,
-        isFull: metric === "sold",
       }),
     );
-  const gap: DayColumn = { title: "Gap", sort: "gap", value: gapOf, format: dollars };
-  return [
-    ...each("price.median", dollars, ({ name }) => name),
-    ...(trends.length > 1 ? [gap] : []),
-    ...each("count", count, ({ plural }) => plural),
-    ...each("days_on_market.median", decimal, ({ name }) => `${name} days`),
-    ...each("sold", count, ({ plural }) => `${plural} sold`),
-  ];
+  const shown = measures.filter(({ metric }) => only === undefined || metric === only);
+  const [first = [], ...others] = shown.map(each);
+  const gaps = only === undefined && trends.length > 1 ? [gap] : [];
+  return { columns: [day, ...first, ...gaps, ...others.flat()], rows: rowsOf(trends) };
 }
 
 function gapOf([own, other]: DayRow): number | null {
@@ -58,74 +59,23 @@ function gapOf([own, other]: DayRow): number | null {
   return before === null || after === null ? null : after - before;
 }
 
-export const DaysSheet = ({ market: { trends, period, query } }: { readonly market: ShownMarket }): JSX.Element => {
-  const isFull = query.get("view") === "table";
-  const unit = trends[0]?.points[0]?.interval === "week" ? "week" : "day";
-  const columns: readonly TableColumn<DayRow>[] = [
-    {
-      title: capital(unit),
-      sort: "day",
-      value: ([point]) => point?.start,
-      cell: ([point]) => <span class="nb">{point === undefined ? "" : pointLabel(point, period.asOf)}</span>,
-    },
-    ...columnsOf(trends).filter((column) => isFull || column.isFull !== true),
-  ];
-  const rows = rowsOf(trends);
-  const rowsMax = isFull ? rows.length : daysMin;
+export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
+  const { trends, query } = market;
+  const unit = trends[0]?.points[0]?.interval ?? "day";
+  const days = numbersOfDays(market);
   return (
     <TableSheet
       title={`The ${unit}s`}
       id="table"
       end={
-        <span class="line">
-          {(["csv", "parquet"] as const).map((format) => (
-            <Button key={format} isSmall href={filePath(query, format)}>
-              {format === "csv" ? "CSV" : "Parquet"}
-            </Button>
-          ))}
-        </span>
+        <a href={numbersUrl(days)} download="table.csv">
+          CSV
+        </a>
       }
-      tools={
-        rows.length <= rowsMax ? undefined : (
-          <a href={`${marketPath(query, { view: "table" })}#table`}>{things(rows.length - rowsMax, `more ${unit}`)}</a>
-        )
-      }
-      rows={rows}
-      rowsMax={rowsMax}
+      {...days}
+      rowsMax={query.get("view") === "table" ? undefined : daysMin}
       sorts={{ path: "/market", query }}
       first="-day"
-      columns={columns}
     />
   );
 };
-
-const filePath = (query: URLSearchParams, format: "csv" | "parquet"): string =>
-  changedPath(`/market.${format}`, query, { view: undefined, numbers: undefined });
-
-/** Returns the days as a table of files: the first and the last day of each interval, then the columns. */
-function fileTable(trends: readonly SearchTrend[]): FileTable {
-  const columns = columnsOf(trends);
-  const day = (name: string): FileColumn => ({ name, type: { kind: "date" }, isNullable: false });
-  const number = (name: string): FileColumn => ({ name, type: { kind: "number" }, isNullable: true });
-  return {
-    columns: [day("start"), day("end"), ...columns.map(({ sort }) => number(sort))],
-    rows: rowsOf(trends).map((row) => ({
-      start: row[0]?.start ?? "",
-      end: row[0]?.end ?? "",
-      ...Object.fromEntries(columns.map(({ sort, value }): [string, Json] => [sort, value(row)])),
-    })),
-    metadata: {},
-  };
-}
-
-/** Returns the days as the bytes of a file. */
-export async function encodeDays(trends: readonly SearchTrend[], format: "csv" | "parquet"): Promise<Buffer> {
-  const table = fileTable(trends);
-  if (format === "csv") return Buffer.from(encodeCsv(table));
-  const encoder = new TableEncoder();
-  try {
-    return await encoder.encode(format, table);
-  } finally {
-    await encoder.close();
-  }
-}

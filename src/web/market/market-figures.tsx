@@ -2,65 +2,61 @@
 import type { JSX } from "preact";
 import { Chart } from "../charts/chart.tsx";
 import { seriesColors as colors, type Mark } from "../charts/marks.tsx";
-import { dayScale, numberScale, type Scale, valueOfDay } from "../charts/scale.ts";
+import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
 import { Figure } from "../components/figure.tsx";
 import { type Numbers, sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import {
+  isUnfinished,
   lossNote,
   lossTitle,
-  type MarketPeriod,
   type MarketSide,
   mediansNote,
   paceTitle,
-  pointLabel,
   pricesMovedTitle,
   standingTitle,
 } from "../sentences/market.ts";
 import { capital } from "../sentences/words.ts";
-import { amountOf, count, dollars, inPercent, shortCount, shortPrice } from "../shell/format.ts";
+import { amountOf, count, dollars, inPercent, shortPrice } from "../shell/format.ts";
+import { numbersOfDays, tenths } from "./days-table.tsx";
 import { carsPath, type MarketSearch } from "./market-search.ts";
-import {
-  chartMin,
-  type DayRow,
-  endsUnfinished,
-  type MarketPoint,
-  rowsOf,
-  type SearchTrend,
-  soldDays,
-  soldPath,
-} from "./market-trends.ts";
+import { chartMin, type MarketPoint, type SearchTrend, type ShownMarket, soldDays, soldPath } from "./market-trends.ts";
 
-/** What the figures show. */
-export interface ShownMarket {
-  readonly trends: readonly SearchTrend[];
-  readonly sides: readonly MarketSide[];
-  readonly period: MarketPeriod;
-  readonly query: URLSearchParams;
-  /** The statement of the days, if columns express the filters. */
-  readonly sql?: string | undefined;
-  /** The statement of the prices by model year. */
-  readonly lossSql?: string | undefined;
-}
+/** The figures over the days. */
+const dayFigures = {
+  price: {
+    metric: "price.median",
+    width: 760,
+    format: dollars,
+    tick: shortPrice,
+    titleOf: pricesMovedTitle,
+    noteOf: mediansNote,
+  },
+  days: {
+    metric: "days_on_market.median",
+    width: 560,
+    format: (value: number) => `${tenths(value)} ${value === 1 ? "day" : "days"}`,
+    tick: tenths,
+    titleOf: standingTitle,
+    noteOf: (_: unknown, __: unknown, { interval }: MarketPoint) =>
+      `Typical (median) days on the lot of the cars for sale ${interval === "week" ? "on the last day of each week" : "each day"}.`,
+  },
+} as const;
 
 interface DaysProps {
   readonly market: ShownMarket;
-  readonly id: string;
-  readonly metric: "price.median" | "days_on_market.median";
-  readonly title: string;
-  readonly of: string;
-  readonly width: 420 | 560 | 760;
-  readonly format: (value: number) => string;
-  readonly tick: (value: number) => string;
+  readonly id: keyof typeof dayFigures;
 }
 
-const lastOf = ({ points }: SearchTrend): MarketPoint | undefined => points.at(-1);
-
 /** A series of each search over the days. Weeks are said; an unfinished one is dotted, with a question mark. */
-const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps): JSX.Element => {
-  const { trends, period, query, sql } = market;
+export const DaysFigure = ({ market, id }: DaysProps): JSX.Element => {
+  const { trends, sides, period, query, sql } = market;
+  const { metric, width, format, tick, titleOf, noteOf } = dayFigures[id];
   const points = trends[0]?.points ?? [];
+  const last = points.at(-1);
+  const title = titleOf(sides, period);
+  const of = last === undefined ? "" : noteOf(sides, period, last);
   const valuesOf = (trend: SearchTrend) => trend.points.flatMap((point) => point[metric] ?? []);
   const known = trends.flatMap(valuesOf);
   const marks = trends.map((trend, index): Mark => {
@@ -71,7 +67,7 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
       color: colors[index] ?? "field",
       name: capital(trend.search.name),
       ...(value === undefined ? {} : { value: format(value) }),
-      isUnfinished: endsUnfinished(trend),
+      isUnfinished: last !== undefined && last.interval !== "day" && isUnfinished(last),
       hasArea: trends.length === 1,
     };
   });
@@ -80,23 +76,7 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
       id={id}
       title={title}
       of={of}
-      numbers={{
-        columns: [
-          {
-            title: capital(points[0]?.interval ?? "day"),
-            sort: "day",
-            value: ([point]) => point && pointLabel(point, period.asOf),
-          },
-          ...trends.map(({ search: { name } }, index) => ({
-            title: capital(name),
-            sort: index === 0 ? "median" : "median_against",
-            value: (row: DayRow) => row[index]?.[metric],
-            format,
-          })),
-        ],
-        rows: rowsOf(trends),
-        sorting: sortingOf(id, "/market", query),
-      }}
+      numbers={{ ...numbersOfDays(market, metric), sorting: sortingOf(id, "/market", query) }}
       sql={sql}
     >
       {trends.some((trend) => valuesOf(trend).length >= chartMin) ? (
@@ -118,41 +98,6 @@ const Days = ({ market, id, metric, title, of, width, format, tick }: DaysProps)
   );
 };
 
-export const MediansFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
-  const { trends, sides, period } = market;
-  const last = trends[0]?.points.at(-1);
-  return (
-    <Days
-      market={market}
-      id="price"
-      metric="price.median"
-      title={pricesMovedTitle(sides, period)}
-      of={last === undefined ? "" : mediansNote(sides, period, last)}
-      width={760}
-      format={dollars}
-      tick={shortPrice}
-    />
-  );
-};
-
-export const StandingFigure = ({ market, width }: Pick<DaysProps, "market" | "width">): JSX.Element => {
-  const isWeeks = market.trends[0]?.points[0]?.interval === "week";
-  return (
-    <Days
-      market={market}
-      id="days"
-      metric="days_on_market.median"
-      title={standingTitle(market.sides, market.period)}
-      of={`Typical (median) days on the lot of the cars for sale ${isWeeks ? "on the last day of each week" : "each day"}.`}
-      width={width}
-      format={(value) => amountOf(Math.round(value * 10) / 10, "day")}
-      tick={decimalOf}
-    />
-  );
-};
-
-const decimalOf = (value: number): string => (Number.isInteger(value) ? shortCount(value) : value.toFixed(1));
-
 interface FactRow {
   readonly title: string;
   readonly numberOf: (side: MarketSide, trend: SearchTrend) => number | null | undefined;
@@ -164,7 +109,7 @@ const factRows: readonly FactRow[] = [
   { title: "For sale", numberOf: ({ cars }) => cars, format: count, pathOf: (search) => carsPath(search) },
   {
     title: `Sold in ${soldDays} days`,
-    numberOf: (_, trend) => lastOf(trend)?.sold30,
+    numberOf: (_, { points }) => points.at(-1)?.sold30,
     format: count,
     pathOf: (search) => soldPath(search, soldDays),
   },
@@ -172,7 +117,7 @@ const factRows: readonly FactRow[] = [
   {
     title: "Typical days on the lot",
     numberOf: ({ days }) => days,
-    format: decimalOf,
+    format: tenths,
     pathOf: (search) => carsPath(search, { sort: "-days_on_market" }),
   },
   {
@@ -215,16 +160,6 @@ export const FactsSheet = ({ market: { trends, sides } }: { readonly market: Sho
 
 const yearText = (age: number): string => (age === 1 ? "1 year" : `${age} yr`);
 
-/** Returns a scale of whole years of age. */
-const ageScale = (first: number, last: number): Scale => ({
-  at: (age) => (age - first) / Math.max(1, last - first),
-  ticks: (max) => {
-    const step = Math.max(1, Math.ceil((last - first + 1) / (max + 2)));
-    const ages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    return ages.filter((age) => (age - first) % step === 0).map((value) => ({ value, text: yearText(value) }));
-  },
-});
-
 /** What the models lose with age, on one basis: the fitted curve of each. */
 export const LossFigure = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   const { trends, sides, lossSql } = market;
@@ -260,7 +195,7 @@ export const LossFigure = ({ market }: { readonly market: ShownMarket }): JSX.El
       {isDrawn ? (
         <Chart
           label={`${title}. ${lossNote}`}
-          x={ageScale(Math.min(...ages), Math.max(...ages))}
+          x={numberScale(ages, { format: yearText })}
           y={numberScale(prices, { format: shortPrice, isFromZero: true })}
           marks={marks}
         />
@@ -281,7 +216,13 @@ type LossRow = NonNullable<SearchTrend["loss"]>["points"][number] & {
 const numbersOfLoss = ({ trends, query }: ShownMarket): Numbers<LossRow> => ({
   columns: [
     { title: "Model", sort: "model", value: ({ search }) => search.name },
-    { title: "Years", sort: "age", value: ({ from }) => from, format: count, path: carsOfAge },
+    {
+      title: "Years",
+      sort: "age",
+      value: ({ from }) => from,
+      format: count,
+      path: ({ search, year }) => carsPath(search, { inventory_type: "used,certified", year: String(year) }),
+    },
     { title: "Cars", sort: "cars", value: ({ sample }) => sample, format: count },
     { title: "Median", sort: "median", value: ({ median }) => median, format: dollars },
     { title: "Curve", sort: "fitted", value: ({ fitted }) => fitted, format: dollars },
@@ -291,7 +232,3 @@ const numbersOfLoss = ({ trends, query }: ShownMarket): Numbers<LossRow> => ({
   ),
   sorting: sortingOf("loss", "/market", query),
 });
-
-/** Returns the page with the used cars of a model year. */
-const carsOfAge = ({ search, year }: { readonly search: MarketSearch; readonly year: number }): string =>
-  carsPath(search, { inventory_type: "used,certified", year: String(year) });

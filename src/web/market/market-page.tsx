@@ -1,6 +1,5 @@
 /** The market: one search, or two side by side, over time. The verdict, the boxes, the figures, the days; and the same on a map. */
 import type { JSX } from "preact";
-import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import { seriesColors as colors } from "../charts/marks.tsx";
@@ -12,16 +11,15 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { fileDownload } from "../shell/file-download.ts";
 import { pageParameters } from "../shell/page-parameters.ts";
-import { PageRequests } from "../shell/page-requests.ts";
-import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
+import type { PageRequests } from "../shell/page-requests.ts";
+import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";
 import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
 import { withoutFilters } from "../shop/view.ts";
-import { DaysSheet, encodeDays } from "./days-table.tsx";
-import { FactsSheet, LossFigure, MediansFigure, type ShownMarket, StandingFigure } from "./market-figures.tsx";
+import { DaysSheet } from "./days-table.tsx";
+import { DaysFigure, FactsSheet, LossFigure } from "./market-figures.tsx";
 import {
   carsPath,
   givenFilters,
@@ -35,7 +33,15 @@ import {
   searchesOf,
   searchTitle,
 } from "./market-search.ts";
-import { loadTrend, periodIn, type SearchTrend, sideOf, spokenPeriod, trendPeriod } from "./market-trends.ts";
+import {
+  loadTrend,
+  periodIn,
+  type SearchTrend,
+  type ShownMarket,
+  sideOf,
+  spokenPeriod,
+  trendPeriod,
+} from "./market-trends.ts";
 import { countStates, MapFigure } from "./state-map.tsx";
 
 type Services = Pick<SiteServices, "current">;
@@ -242,45 +248,18 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
         <DaysSheet market={market} />
       </>
     );
+  const hasLoss = trends.some(({ loss }) => loss !== undefined);
   return (
     <>
       <div class="wide2">
-        <MediansFigure market={market} />
+        <DaysFigure market={market} id="price" />
         <FactsSheet market={market} />
       </div>
-      {trends.some(({ loss }) => loss !== undefined) ? (
-        <>
-          <div class="two">
-            <LossFigure market={market} />
-            <StandingFigure market={market} width={560} />
-          </div>
-          <DaysSheet market={market} />
-        </>
-      ) : (
-        <div class="wide2">
-          <DaysSheet market={market} />
-          <StandingFigure market={market} width={420} />
-        </div>
-      )}
+      <div class="two">
+        {hasLoss ? <LossFigure market={market} /> : <DaysSheet market={market} />}
+        <DaysFigure market={market} id="days" />
+      </div>
+      {hasLoss ? <DaysSheet market={market} /> : null}
     </>
   );
 };
-
-/** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
-export const marketFile = (services: SiteServices, format: "csv" | "parquet"): Middleware =>
-  fileDownload(services, async ({ context, visitor, query }) => {
-    // Another site must not make a visitor pay.
-    if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
-    const requests = new PageRequests(services.callOperation, context, visitor);
-    const { searches, shown, lost } = await loadMarket(requests, query, await daysOf(services));
-    refuseFirst(lost.map(({ refusal }) => refusal));
-    const { trends } = shown;
-    if (trends.length === 0) return { location: marketPath(query, {}) };
-    const name = searchTitle(searches)
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, "-");
-    const content = await encodeDays(trends, format);
-    return { name: `${name}.${format}`, content, ...(format === "csv" ? {} : { type: parquetType }) };
-  });
-
-const parquetType = "application/vnd.apache.parquet";

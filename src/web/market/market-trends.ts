@@ -1,14 +1,7 @@
 /** What a market was on each day: median prices, stock, days on the lot and sales of one or two searches; and what their models lose with age. */
 import { epochDay, plusDays } from "../../base/day.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { TextParameters } from "../../operations/caller.ts";
-import {
-  isSoldKnown,
-  isUnfinished,
-  type MarketPeriod,
-  type MarketSide,
-  type TrendInterval,
-} from "../sentences/market.ts";
+import { isSoldKnown, type MarketPeriod, type MarketSide, type TrendInterval } from "../sentences/market.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { acceptedFilters, carsPath, isOfAddress, type MarketDays, type MarketSearch } from "./market-search.ts";
 
@@ -21,12 +14,12 @@ const dailyMax = 62;
 /** Charts of fewer values are sentences. */
 export const chartMin = 10;
 
-export const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
+const metrics = ["price.median", "count", "sold", "days_on_market.median", "days_supply"] as const;
 
-type Metric = (typeof metrics)[number];
+export type MarketMetric = (typeof metrics)[number];
 
 /** An interval with the numbers of a search; null for one that is unknown. */
-export interface MarketPoint extends TrendInterval, Readonly<Record<Metric, number | null>> {
+export interface MarketPoint extends TrendInterval, Readonly<Record<MarketMetric, number | null>> {
   /** The sales of the 30 days that end with the interval. */
   readonly sold30: number | null;
 }
@@ -38,6 +31,18 @@ export interface SearchTrend {
   readonly loss: AnswerOf<"getDepreciation">["data"] | undefined;
   /** The names of filters that prices over time do not have. */
   readonly others: readonly string[];
+}
+
+/** What the figures show. */
+export interface ShownMarket {
+  readonly trends: readonly SearchTrend[];
+  readonly sides: readonly MarketSide[];
+  readonly period: MarketPeriod;
+  readonly query: URLSearchParams;
+  /** The statement of the days, if columns express the filters. */
+  readonly sql?: string | undefined;
+  /** The statement of the prices by model year. */
+  readonly lossSql?: string | undefined;
 }
 
 /** A day: the point of each search. */
@@ -67,20 +72,13 @@ export async function loadTrend(
   days: MarketDays,
 ): Promise<SearchTrend | undefined> {
   const { filters, others } = acceptedFilters("getTrends", search);
-  const call = () => requests.call("getTrends", { ...filters, ...trendQuery(period) });
+  const call = () => requests.call("getTrends", { ...filters, metric: metrics.join(), ...period });
   const trend = await requests.loadPart(`prices of ${search.plural}`, call, isOfAddress(search));
   if (trend === undefined) return undefined;
   const loss = await loadLoss(requests, search);
   const points = (trend.data[0]?.points ?? []).map((point) => pointOf(point, period, days));
   return { search, points, loss, others };
 }
-
-const trendQuery = ({ from, to, interval }: Period): TextParameters => ({
-  metric: metrics.join(),
-  interval,
-  from,
-  to,
-});
 
 async function loadLoss(requests: PageRequests, search: MarketSearch): Promise<SearchTrend["loss"]> {
   const { make, model } = search.filters;
@@ -96,8 +94,8 @@ type Answered = AnswerOf<"getTrends">["data"][number]["points"][number];
 
 /** Returns a point. Sales that cannot be known are unknown, not 0. */
 function pointOf({ start, end, days, metrics: found }: Answered, { interval }: Period, data: MarketDays): MarketPoint {
-  const metricOf = (name: Metric) => found.find((metric) => metric.name === name);
-  const numberOf = (name: Metric): number | null => metricOf(name)?.value ?? null;
+  const metricOf = (name: MarketMetric) => found.find((metric) => metric.name === name);
+  const numberOf = (name: MarketMetric): number | null => metricOf(name)?.value ?? null;
   return {
     interval,
     start,
@@ -155,9 +153,3 @@ export function spokenPeriod(trends: readonly SearchTrend[], { from, to }: Perio
   const isBound = ({ search }: SearchTrend): boolean => "min_price" in search.filters || "max_price" in search.filters;
   return { from, asOf: to, condition, hasPriceBound: trends.some(isBound) };
 }
-
-/** Returns whether the last point of a trend is of an unfinished week. */
-export const endsUnfinished = ({ points }: SearchTrend): boolean => {
-  const last = points.at(-1);
-  return last !== undefined && last.interval !== "day" && isUnfinished(last);
-};

@@ -41,39 +41,26 @@ export async function countStates(requests: PageRequests, search: MarketSearch):
 
 const nameOfState = (state: string): string | undefined => stateShapes().find(({ code }) => code === state)?.name;
 
-const shades = 5;
-
-/** Returns the upper bounds of the shades, so that each has about as many states. */
-export function shadeBounds(values: readonly number[]): readonly number[] {
-  const sorted = [...values].sort((one, other) => one - other);
-  const bounds = Array.from(
-    { length: shades },
-    (_, index) => sorted[Math.ceil(((index + 1) * sorted.length) / shades) - 1] ?? 0,
-  );
-  return [...new Set(bounds)];
-}
-
-const opacities = [0.14, 0.3, 0.48, 0.68, 0.92];
-
 interface MapProps {
   readonly counted: StateCounts;
   readonly query: URLSearchParams;
   readonly color: ChartColor;
 }
 
-export const MapFigure = ({ counted, query, color }: MapProps): JSX.Element => {
-  const { search, states } = counted;
-  const bounds = shadeBounds(states.map(({ cars }) => cars));
-  const total = states.reduce((sum, { cars }) => sum + cars, 0);
+/** The map of the states: the more cars, the darker. Keyboards reach the same cars in its table. */
+export const MapFigure = ({ counted: { search, states }, query, color }: MapProps): JSX.Element => {
+  const counts = states.map(({ cars }) => cars);
+  const total = counts.reduce((sum, cars) => sum + cars, 0);
   const outside = states.filter(({ code }) => nameOfState(code) === undefined).map(({ code }) => code);
   const beyond = outside.length === 0 ? "" : ` Not on the map: ${outside.join(", ")}.`;
   const id = color === "petrol" ? "map" : "map-against";
   const title = mapTitle(total, states[0]);
+  const drawn = stateShapes().map((shape) => ({ ...shape, state: states.find(({ code }) => code === shape.code) }));
   return (
     <Figure
       id={id}
       title={title}
-      of={`Cars for sale in each state: ${count(total)} ${total === 1 ? search.name : search.plural}.${beyond}`}
+      of={`Cars for sale in each state, the more the darker: ${count(total)} ${total === 1 ? search.name : search.plural}.${beyond}`}
       numbers={{
         columns: [
           {
@@ -88,59 +75,34 @@ export const MapFigure = ({ counted, query, color }: MapProps): JSX.Element => {
         rows: states,
         sorting: sortingOf(id, "/market", query),
       }}
-      controls={<Shades bounds={bounds} color={color} />}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields, and an image may not contain links */}
       <svg class="map" viewBox={`0 0 ${mapSize.width} ${mapSize.height}`} role="group" aria-label={title}>
-        {stateShapes().map((shape) => (
-          <StateShape key={shape.code} shape={shape} counted={counted} bounds={bounds} color={color} />
-        ))}
+        {drawn.map(({ code, name, path, state }) =>
+          state === undefined ? (
+            <path key={code} d={path} fill="var(--sunken)" stroke="var(--sheet)">
+              <title>{`${name}: none`}</title>
+            </path>
+          ) : (
+            <a key={code} href={carsPath(search, { state: code })} tabIndex={-1} aria-label={wordsOf(state)}>
+              <path
+                d={path}
+                fill={`var(--${color})`}
+                fill-opacity={shadeOf(state.cars, Math.max(...counts))}
+                stroke="var(--sheet)"
+              >
+                <title>{wordsOf(state)}</title>
+              </path>
+            </a>
+          ),
+        )}
       </svg>
     </Figure>
   );
 };
 
-interface ShapeProps extends Omit<MapProps, "query"> {
-  readonly shape: ReturnType<typeof stateShapes>[number];
-  readonly bounds: readonly number[];
-}
+const wordsOf = ({ name, cars, median }: StateNumbers): string =>
+  `${name}: ${amountOf(cars, "car")}, median ${dollars(median)}`;
 
-/** A state in the shade of its cars. Keyboards reach the same cars in the table of the map. */
-const StateShape = ({ shape: { code, name, path }, counted, bounds, color }: ShapeProps): JSX.Element => {
-  const state = counted.states.find((one) => one.code === code);
-  const shade = state === undefined ? -1 : bounds.findIndex((bound) => state.cars <= bound);
-  const words =
-    state === undefined ? `${name}: none` : `${name}: ${amountOf(state.cars, "car")}, median ${dollars(state.median)}`;
-  const fill = shade < 0 ? "var(--sunken)" : `var(--${color})`;
-  const outline = (
-    <path d={path} fill={fill} fill-opacity={opacities[shade]} stroke="var(--sheet)">
-      <title>{words}</title>
-    </path>
-  );
-  if (state === undefined) return <g>{outline}</g>;
-  return (
-    <a href={carsPath(counted.search, { state: code })} tabIndex={-1} aria-label={words}>
-      {outline}
-    </a>
-  );
-};
-
-/** The bounds of the shades, after that of states without cars. */
-const Shades = ({ bounds, color }: Pick<ShapeProps, "bounds" | "color">): JSX.Element => (
-  <div class="shades">
-    {[0, ...bounds].map((bound, at) => (
-      <span key={bound}>
-        <svg width="14" height="14" aria-hidden="true">
-          <rect
-            width="14"
-            height="14"
-            rx="3"
-            fill={at === 0 ? "var(--sunken)" : `var(--${color})`}
-            fill-opacity={opacities[at - 1]}
-          />
-        </svg>
-        {at === 0 ? "none" : `up to ${count(bound)}`}
-      </span>
-    ))}
-  </div>
-);
+/** Returns the opacity of a state. By the root of its cars, since most states have few beside the largest. */
+const shadeOf = (cars: number, most: number): string => (0.1 + 0.85 * Math.sqrt(cars / most)).toFixed(2);

@@ -5,17 +5,15 @@ import type { ChangeField } from "../../accounts/administration/change-fields.ts
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { listKeys } from "../../accounts/keys/keys.ts";
-import { listEntryPage } from "../../accounts/ledger/entry-pages.ts";
 import { listEntries } from "../../accounts/ledger/ledger.ts";
 import { tierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { integerIn, type Json, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { EntrySheet } from "../account/charges.tsx";
 import { KeysSheet } from "../account/keys.tsx";
 import { Button } from "../components/button.tsx";
 import { Field, Select } from "../components/field.tsx";
-import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { plainWords, signedAmount, time, usd } from "../shell/format.ts";
 import { Ending, Form } from "../shell/forms.tsx";
@@ -23,20 +21,18 @@ import type { Visitor } from "../shell/visitor.ts";
 import { StateBadge } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
-const shownEntries = 10;
 
 /** Reads an account with all that its sheets show. Refuses an unknown id. */
 export async function openAccount({ accounts: { administration } }: SiteServices, accountId: string) {
   const { nowMs } = administration;
-  const [account, progress, credits, keys, entries] = await Promise.all([
+  const [account, progress, credits, keys] = await Promise.all([
     administration.call(findAccount, accountId, monthOf(nowMs)),
     administration.call(tierProgress, accountId, dayOf(nowMs)),
     administration.call(listEntries, accountId),
     administration.call(listKeys, accountId),
-    administration.call(listEntryPage, { accountId, before: null, limit: shownEntries }),
   ]);
   if (account === undefined) throw refuse("not_found", { what: "account", id: accountId });
-  return { account, progress, credits, keys, entries };
+  return { account, progress, credits, keys };
 }
 
 type OpenedAccount = Awaited<ReturnType<typeof openAccount>>;
@@ -44,17 +40,13 @@ type OpenedAccount = Awaited<ReturnType<typeof openAccount>>;
 interface AccountSheetsProps {
   readonly opened: OpenedAccount;
   readonly visitor: Visitor;
-  readonly isChanged: boolean;
 }
 
-export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps): JSX.Element => {
-  const { account, progress, credits, keys, entries } = opened;
+export const AccountSheets = ({ opened, visitor }: AccountSheetsProps): JSX.Element => {
+  const { account, progress, credits, keys } = opened;
   const action = `${path}/${account.accountId}`;
-  // Times of any year have it.
-  const today = "";
   return (
     <>
-      {isChanged ? <Note>The account is changed.</Note> : null}
       <Summary account={account} progress={progress} />
       <ChangeForms account={account} visitor={visitor}>
         <Form visitor={visitor} action={`${action}/invite`} class="line">
@@ -78,14 +70,9 @@ export const AccountSheets = ({ opened, visitor, isChanged }: AccountSheetsProps
             { title: "Payment", cell: (credit) => <Payment credit={credit} action={action} visitor={visitor} /> },
           ]}
         />
-        <KeysSheet
-          keys={keys}
-          today={today}
-          visitor={visitor}
-          ending={({ keyId }) => ({ action: `${action}/keys-revoke`, hidden: { keyId } })}
-        />
+        {/* Times of any year have it. */}
+        <KeysSheet keys={keys} today="" visitor={visitor} endingOf={() => `${action}/keys-revoke`} />
       </div>
-      <EntrySheet title="Last charges and credits" entries={entries} keys={keys} today={today} />
     </>
   );
 };
@@ -175,7 +162,7 @@ const ChangeForms = ({ account, visitor, children }: ChangeFormsProps): JSX.Elem
         return form.buttons === undefined ? null : (
           <Form key={path} visitor={visitor} action={`${action}/${path}`} class="line">
             {Object.entries(fields).map(([name, field]) => (
-              <Input key={name} name={name} field={field} account={account} />
+              <ChangeInputField key={name} name={name} field={field} account={account} />
             ))}
             {form.buttons.map(([text, name, value = ""]) => (
               <Button key={text} {...(name === undefined ? {} : { name, value })}>
@@ -213,11 +200,12 @@ const ChangeEnding = ({ path, value, action, visitor }: ChangeEndingProps): JSX.
 interface InputProps {
   readonly name: string;
   readonly field: ChangeField;
-  readonly account: Account;
+  /** The account whose values a form proposes. */
+  readonly account?: Account;
 }
 
 /** The input of a field; nothing for a field without a label. */
-function Input({ name, field, account }: InputProps): JSX.Element | null {
+export function ChangeInputField({ name, field, account }: InputProps): JSX.Element | null {
   const { label, choices, parse, inputMode, isRequired = false, proposed } = field;
   if (label === undefined) return null;
   if (choices !== undefined)
@@ -228,7 +216,7 @@ function Input({ name, field, account }: InputProps): JSX.Element | null {
         <input type="checkbox" name={name} /> {label}
       </label>
     );
-  const value = typeof proposed === "function" ? proposed(account) : proposed;
+  const value = typeof proposed === "function" ? account && proposed(account) : proposed;
   const isNeeded = isRequired || proposed !== undefined;
   return <Field label={label} name={name} value={value} inputMode={inputMode} required={isNeeded} />;
 }

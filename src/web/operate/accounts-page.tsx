@@ -16,14 +16,13 @@ import { Field, Select } from "../components/field.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { accountsVerdict } from "../sentences/operate.ts";
-import { shortened } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { amountOf, count, monthName } from "../shell/format.ts";
+import { count, monthName } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { AccountSheets, formChanges, openAccount } from "./account-sheets.tsx";
-import { operatePage } from "./operate-page.tsx";
+import { AccountSheets, ChangeInputField, formChanges, openAccount } from "./account-sheets.tsx";
+import { AccountLink, operatePage } from "./operate-page.tsx";
 import { accountColumns, monthIn, periodOf, sameDaysBefore } from "./revenue-page.tsx";
 
 const path = "/operate/accounts";
@@ -58,9 +57,7 @@ export const accountsPage =
             <AccountTable {...listed} openedId={accountId} query={query} />
             <Invitation visitor={visitor} />
           </div>
-          {opened === undefined ? null : (
-            <AccountSheets opened={opened} visitor={visitor} isChanged={query.has("changed")} />
-          )}
+          {opened === undefined ? null : <AccountSheets opened={opened} visitor={visitor} />}
         </>
       ),
     });
@@ -89,10 +86,7 @@ const AccountTable = ({ rows, total, search, monthBefore, openedId, query }: Acc
   <TableSheet
     id="accounts"
     title="Accounts"
-    of={[
-      ...(search === "" ? [] : [`${amountOf(total, "account")} with “${shortened(search)}”.`]),
-      ...(total > shownMax ? [`The first ${shownMax}: find others by part of their address.`] : []),
-    ].join(" ")}
+    of={total > shownMax ? `The first ${shownMax}: find others by part of their address.` : undefined}
     end={
       <form class="line find" method="get" action={path}>
         <input
@@ -124,13 +118,7 @@ const Invitation = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
     <Form visitor={visitor} action={path} class="stack invite">
       <Field label={email.label} name="email" type="email" placeholder="name@company.example" required />
       <div class="two">
-        <Field
-          label={creditMicros.label}
-          name="creditMicros"
-          value={`$${creditMicros.proposed}`}
-          inputMode={creditMicros.inputMode}
-          required
-        />
+        <ChangeInputField name="creditMicros" field={creditMicros} />
         <Select
           label="Tier"
           name="tier"
@@ -172,7 +160,7 @@ export const changeAccountByForm =
     // The fields of the change have the types of its input; the path names the account.
     const input = { ...readForm(change.fields, fields), accountId } as ChangeInput<OperatorChangeName>;
     await administration.change(visitor.identity.key.accountId, change.name, input);
-    return { location: `${path}/${accountId}?changed=${form}#account` };
+    return { location: `${path}/${accountId}#account` };
   };
 
 export const inviteByForm =
@@ -194,10 +182,7 @@ async function linkPage(
   return operatePage({
     path,
     title: "Invitation",
-    above: [
-      [path, "Accounts"],
-      [`${path}/${accountId}#account`, accountId],
-    ],
+    here: <AccountLink id={accountId} />,
     visitor,
     judgement: {
       sentence: ["The invitation is ready."],

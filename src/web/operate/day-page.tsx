@@ -1,12 +1,11 @@
 /** A day's report: one feed, the rows of an issue, and all issues by field and reason. */
 import type { JSX } from "preact";
-import { numberOrNull, ownValue, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { numberOrNull, ownValue, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type FeedDetails, feedDetails } from "../../query/quality/feed-overview.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { Spec } from "../components/sheet.tsx";
-import type { TableColumn } from "../components/table.tsx";
+import { Sheet, Spec } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { dayVerdict } from "../sentences/operate.ts";
 import { shortened } from "../sentences/words.ts";
@@ -15,14 +14,18 @@ import type { PageHandler } from "../shell/pages.tsx";
 import { Correct } from "./decisions.tsx";
 import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
-/** Rows of an issue that are shown. */
+/** Rows that are shown, and what chooses them: a dealer, whose refused rows they are, or an issue. */
 const issueRowsMax = 100;
+const chosenNames = ["dealer", "outcome", "field", "reason"] as const;
 
 export const dayPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query, visitor }) => {
-    const dealer = query.get("dealer") ?? undefined;
-    const [outcome = "", field = "", reason = ""] = ["outcome", "field", "reason"].map((name) => query.get(name) ?? "");
+    const [dealer, outcome = dealer && "rejected", field, reason] = chosenNames.map(
+      (name) => query.get(name) ?? undefined,
+    );
+    const chosen = { dealer_id: dealer, outcome, field, reason };
+    const isChosen = chosenNames.some((name) => query.has(name));
     const { summary, issues, feed, rows, nameOf, asOf } = await services.current.use(async (version) => {
       if (ownValue(version.manifest.days, day) === undefined)
         throw refuse("not_found", { what: "ingested day", id: day });
@@ -30,10 +33,7 @@ export const dayPage =
         summary: (await version.feeds.summaries([day]))[0],
         issues: await version.feeds.issues(day),
         feed: dealer === undefined ? undefined : await feedDetails(version, dealer, day),
-        rows:
-          `${outcome}${field}${reason}` === ""
-            ? undefined
-            : await version.feeds.rowsOfIssue(day, { outcome, field, reason }, issueRowsMax),
+        rows: isChosen ? await version.feeds.issueRows(day, chosen, issueRowsMax) : undefined,
         nameOf: (id: string) => version.dealers.nameOf(id) ?? id,
         asOf: version.manifest.as_of,
       };
@@ -48,24 +48,25 @@ export const dayPage =
       judgement: dayVerdict({ day, asOf, files, cars, refused: rejected, broken: collapsed, unknown, noted }),
       children: (
         <>
+          {feed === undefined ? null : <Feed feed={feed} />}
           {rows === undefined ? null : (
             <TableSheet
               id="rows"
-              title={`Rows: ${outcome}, ${field}, ${reason}`}
+              title={`Rows: ${[outcome, field, reason].filter(Boolean).join(", ")}`}
               of={rows.length < issueRowsMax ? `${amountOf(rows.length, "row")}.` : `The first ${issueRowsMax} rows.`}
-              tools={<a href={`${path}#issues`}>All issues</a>}
-              label="Rows of the issue"
+              tools={<a href={path}>All of the day</a>}
               rows={rows}
-              empty="No row of this day has this issue."
               columns={[
-                ...rowOfFile,
+                { title: "File", value: (row) => textIn(row, "file") },
+                { title: "Row", value: (row) => numberOrNull(row.row), format: count },
                 { title: "Dealer", cell: (row) => dealerLink(textOrNullIn(row, "dealer_id"), day, nameOf) },
                 { title: "VIN", value: (row) => text(textOrNullIn(row, "vin")) },
                 { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
+                { title: "Field", value: (row) => textIn(row, "field") },
+                { title: "Reason", value: (row) => textIn(row, "reason") },
               ]}
             />
           )}
-          {feed === undefined ? null : <Feed feed={feed} path={path} />}
           {feed?.isHeld ? <Correct feed={feed} queue={services.queue} visitor={visitor} /> : null}
           <Issues issues={issues} path={path} query={query} />
         </>
@@ -107,30 +108,11 @@ const Issues = ({ issues, path, query }: IssuesProps): JSX.Element => (
 const dealerLink = (id: string | null, day: string, nameOf: (dealer: string) => string) =>
   id === null || id === "" ? "unknown" : <FeedLink id={id} day={day} name={nameOf(id)} />;
 
-const rowOfFile: readonly TableColumn<Row>[] = [
-  { title: "File", value: (row) => textIn(row, "file") },
-  { title: "Row", value: (row) => numberOrNull(row.row), format: count },
-];
-
-const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: string }): JSX.Element => (
-  <TableSheet
+const Feed = ({ feed }: { readonly feed: FeedDetails }): JSX.Element => (
+  <Sheet
     id="feed"
     title={`The file of ${feed.name}: ${feed.verdict}`}
-    tools={
-      <>
-        <a href={`/dealers/${encodeURIComponent(feed.dealerId)}`}>The dealer's lot</a>
-        <a href={path}>All files of the day</a>
-      </>
-    }
-    label="Refused rows"
-    rows={feed.refused}
-    empty="No row is refused."
-    columns={[
-      ...rowOfFile,
-      { title: "Field", value: (row) => textIn(row, "field") },
-      { title: "Value", value: (row) => text(textOrNullIn(row, "value")) },
-      { title: "Reason", value: (row) => textIn(row, "reason") },
-    ]}
+    tools={<a href={`/dealers/${encodeURIComponent(feed.dealerId)}`}>The dealer's lot</a>}
   >
     <Spec
       facts={[
@@ -156,5 +138,5 @@ const Feed = ({ feed, path }: { readonly feed: FeedDetails; readonly path: strin
         </ul>
       </>
     )}
-  </TableSheet>
+  </Sheet>
 );

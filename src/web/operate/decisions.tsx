@@ -229,22 +229,12 @@ export const undoByForm =
     return recorded(services, visitor, "undo", await undoDecision({ lake: exports.lake, queue }, feedIn(fields)));
   };
 
-/** What is said after a decision, by what the page has as `decided`. */
-export const decidedNotes: ReadonlyMap<string, string> = new Map([
-  ["release", "The file is accepted."],
-  ["reject", "The file is rejected."],
-  ["correct", "The correction waits for the next ingest."],
-  ["wait", "The cars of the dealer stay for another day."],
-  ["end", "The cars of the dealer end with the next delivery."],
-  ["undo", "The decision is undone."],
-]);
-
 const feedIn = (fields: URLSearchParams): FeedOfDay => ({
   dealer_id: fields.get("dealer") ?? "",
   day: fields.get("day") ?? "",
 });
 
-/** Keeps who decided in the audit log; returns the page that says so. */
+/** Keeps who decided in the audit log; returns the page, which lists what was decided. */
 async function recorded(
   { accounts: { administration } }: SiteServices,
   visitor: Visitor,
@@ -253,7 +243,7 @@ async function recorded(
 ): Promise<Redirect> {
   const details = [dealerId, day, ...(file === undefined ? [] : [file])].join(" ");
   await administration.record(visitor.identity.key.accountId, name, details);
-  return { location: `${operatePath}?decided=${name}` };
+  return { location: `${operatePath}#${name === "undo" ? "decide" : "decided"}` };
 }
 
 /** Calls `work` with the path of an uploaded file, which is removed afterwards. */

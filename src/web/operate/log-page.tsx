@@ -1,8 +1,6 @@
 /** The log: who changed what, by the command line and by the pages. */
-import { type AuditRecord, listAuditRecords } from "../../accounts/administration/audit-log.ts";
+import { listAuditRecords } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { cursorPage } from "../account/cursor-pages.tsx";
-import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { logVerdict } from "../sentences/operate.ts";
 import { text, time } from "../shell/format.ts";
@@ -15,37 +13,39 @@ const pageRecords = 50;
 export const logPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query, visitor }) => {
-    const page = { path, id: "changes", query, rowsMax: pageRecords, numberOf: ({ record }: AuditRecord) => record };
-    const {
-      rows: records,
-      isNewest,
-      links,
-    } = await cursorPage(page, (part) => administration.call(listAuditRecords, part));
+    const before = query.get("before");
+    const page = { before: before === null ? null : Number(before), limit: pageRecords + 1 };
+    const found = await administration.call(listAuditRecords, page);
+    const records = found.slice(0, pageRecords);
+    const last = found.length > pageRecords ? records.at(-1) : undefined;
     const today = time(administration.nowMs).slice(0, 10);
     const changes = records.filter(({ atMs }) => time(atMs).startsWith(today)).length;
     return operatePage({
       path,
       title: "Log",
       visitor,
-      judgement: logVerdict(records.length === 0, isNewest ? changes : undefined, changes === pageRecords),
+      judgement: logVerdict(records.length === 0, before === null ? changes : undefined, changes === pageRecords),
       children: (
         <TableSheet
           id="changes"
           title="Changes, newest first"
           of="An action has the name of the command that does the same. Times are UTC."
           rows={records}
-          columns={auditColumns}
+          columns={[
+            { title: "Time", value: ({ atMs }) => time(atMs) },
+            { title: "Action", value: ({ action }) => action },
+            { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
+            { title: "Details", value: ({ details }) => text(details) },
+            { title: "By", value: ({ actor }) => actor },
+          ]}
           empty="No change yet."
-          tools={links}
+          tools={
+            <>
+              {before === null ? null : <a href={path}>Newest</a>}
+              {last === undefined ? null : <a href={`${path}?before=${last.record}`}>Older</a>}
+            </>
+          }
         />
       ),
     });
   };
-
-const auditColumns: readonly TableColumn<AuditRecord>[] = [
-  { title: "Time", value: ({ atMs }) => time(atMs) },
-  { title: "Action", value: ({ action }) => action },
-  { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
-  { title: "Details", value: ({ details }) => text(details) },
-  { title: "By", value: ({ actor }) => actor },
-];

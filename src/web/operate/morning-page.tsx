@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { isUndecided } from "../../ingest/held-feeds.ts";
 import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
-import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
 import { Chart } from "../charts/chart.tsx";
@@ -27,7 +26,7 @@ import { count, day as dayText, shortCount, shortDay, time, weekday } from "../s
 import type { PageHandler } from "../shell/pages.tsx";
 import { Words } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { BrokenFeeds, DecidedToday, decidedNotes, SilentActs } from "./decisions.tsx";
+import { BrokenFeeds, DecidedToday, SilentActs } from "./decisions.tsx";
 import { FeedLink, operatePage, operatePath } from "./operate-page.tsx";
 
 /** The days that bars and strips show, the published one last. */
@@ -63,15 +62,11 @@ export const morningPage =
       }),
       children: (
         <>
-          <Notes failed={overview.failed} lastIngest={freshness.lastIngest} decided={query.get("decided") ?? ""} />
+          {overview.failed.length === 0 ? null : <FailedDays days={overview.failed} />}
           <section id="decide">
             <div class="head">
               <h2>{decideTitle(open.length)}</h2>
-              {decided.length === 0 ? (
-                "Decided today: 0"
-              ) : (
-                <a href="#decided">Decided today: {count(decided.length)}</a>
-              )}
+              <span>Decided today: {count(decided.length)}</span>
             </div>
             {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
           </section>
@@ -79,10 +74,7 @@ export const morningPage =
             <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />
           )}
           <div class="wide2">
-            <div class="stack">
-              <SilentDealers {...shown} decisionAbout={decisionAbout} visitor={visitor} />
-              <RefusedRows {...shown} />
-            </div>
+            <SilentDealers {...shown} decisionAbout={decisionAbout} visitor={visitor} />
             <div class="stack">
               <CarsRead {...shown} />
               <Sheet title={<Words sentence={serviceTitle(health)} />} of={serviceNote(health)} isTinted />
@@ -111,7 +103,7 @@ function dividedFeeds(
 }
 
 function verdictOf(
-  { states: { came = 0, refused = 0, held = 0, silent = 0 }, summaries }: FeedOverview,
+  { states: { came = 0, held = 0, silent = 0 }, summaries }: FeedOverview,
   asOf: string,
   service: Pick<Morning, "broken" | "awaited" | "version" | "hasFailed">,
 ) {
@@ -121,7 +113,7 @@ function verdictOf(
     ...service,
     day: asOf,
     asOf,
-    expected: came + refused + held + silent,
+    expected: came + held + silent,
     silent,
     ...(day === undefined ? {} : { rows: day.vins + day.rejected, refused: day.rejected, cars: day.vins }),
     hrefs: { broken: "#decide", silent: "#silent", refused: `${report}#issues`, cars: "#read", came: report },
@@ -146,34 +138,14 @@ export async function healthOf({
   };
 }
 
-interface NotesProps extends Pick<FeedOverview, "failed"> {
-  readonly lastIngest: IngestRecord | undefined;
-  /** What a form has decided. */
-  readonly decided: string;
-}
-
-/** What was changed, and what went wrong with whole deliveries. */
-const Notes = ({ failed, lastIngest, decided }: NotesProps): JSX.Element => {
-  const note = decidedNotes.get(decided);
-  return (
-    <>
-      {note === undefined ? null : <Note>{note}</Note>}
-      {lastIngest?.error == null ? null : (
-        <Note isAlert>
-          The last ingest failed at {time(Date.parse(lastIngest.at))} UTC: {lastIngest.error} Correct or remove the
-          delivery; later ones wait.
-        </Note>
-      )}
-      {failed.length === 0 ? null : (
-        <Note isAlert>
-          {failed.map(dayText).join("; ")}: nothing was published.{" "}
-          <code>carquet ingest --replay-from {failed[0]} &lt;dir&gt;</code> publishes this day and all later ones from
-          their deliveries.
-        </Note>
-      )}
-    </>
-  );
-};
+/** Says how days that were expected are published after all. */
+const FailedDays = ({ days }: { readonly days: readonly string[] }): JSX.Element => (
+  <Note isAlert>
+    {days.map(dayText).join("; ")}: nothing was published.{" "}
+    <code>carquet ingest --replay-from {days[0]} &lt;dir&gt;</code> publishes this day and all later ones from their
+    deliveries.
+  </Note>
+);
 
 interface ShownProps {
   readonly overview: FeedOverview;
@@ -234,29 +206,6 @@ const DayStrip = ({ feed: { feeds }, days }: { readonly feed: FeedProblem; reado
         <i key={day} class={came[index] === true ? undefined : "no"} />
       ))}
     </span>
-  );
-};
-
-const RefusedRows = ({ overview: { problems }, query }: ShownProps): JSX.Element | null => {
-  const feeds = problems.filter(({ state }) => state === "refused").sort((one, other) => other.refused - one.refused);
-  return feeds.length === 0 ? null : (
-    <TableSheet
-      id="refused"
-      title={`${count(feeds.length)} ${feeds.length === 1 ? "file has" : "files have"} refused rows`}
-      of="Their other rows are published. Rows without a valid VIN or dealer are refused."
-      sorts={{ path: operatePath, query }}
-      first="-refused"
-      rows={feeds}
-      columns={[
-        { title: "Dealer", value: ({ name }) => name, cell: dealerLink },
-        {
-          title: "File and first row",
-          cell: ({ files }) => files.map(({ file, firstRow }) => `${file}, row ${count(firstRow)}`).join("; "),
-        },
-        { title: "Cars", value: ({ vins }) => vins, format: count },
-        { title: "Refused", value: ({ refused }) => refused, format: count },
-      ]}
-    />
   );
 };
 

@@ -1,7 +1,7 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
 import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
-import { numberOrNull, type Row } from "../../base/json.ts";
+import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { clientSignal } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -16,7 +16,7 @@ import { Note, Sheet } from "../components/sheet.tsx";
 import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { amountOf, count, dollars, text } from "../shell/format.ts";
+import { amountOf, count } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -30,30 +30,26 @@ const feedPage = (visitor: Visitor, title: string, context: string, children: Co
   operatePage({
     path: "/operate/service",
     title,
-    above: [["/operate/service", "Service"]],
     here: "New feed",
     visitor,
     judgement: { sentence: [`${title}.`], context: [context] },
     children,
   });
 
-export const uploadPage: PageHandler = async ({ visitor, query }) =>
+export const uploadPage: PageHandler = async ({ visitor }) =>
   feedPage(
     visitor,
     "Map a new feed",
     "Upload a sample. You see what its columns mean and what its cars become, and correct it before anything is kept.",
-    <>
-      {query.has("saved") ? <Note>The mapping is saved. The next fetch uses it.</Note> : null}
-      <Sheet title="A sample">
-        <Form visitor={visitor} action={path} class="stack upload" hasFile>
-          <Field label="File of a dealer or provider: choose it, or drop it here" type="file" name="file" required />
-          <Field label="Path of the records in XML or JSON, if they are not found" name="records" />
-          <div>
-            <Button look="main">Map the file</Button>
-          </div>
-        </Form>
-      </Sheet>
-    </>,
+    <Sheet title="A sample">
+      <Form visitor={visitor} action={path} class="stack upload" hasFile>
+        <Field label="File of a dealer or provider: choose it, or drop it here" type="file" name="file" required />
+        <Field label="Path of the records in XML or JSON, if they are not found" name="records" />
+        <div>
+          <Button look="main">Map the file</Button>
+        </div>
+      </Form>
+    </Sheet>,
   );
 
 /** Maps an uploaded file, or one of before with other choices, or saves its mapping. */
@@ -73,7 +69,7 @@ export const mapByForm =
       const saved = await sourceMappings.save(source, mapped.content);
       await administration.record(accountId, "map", `${source} ${saved}`);
       await removeDraft(id);
-      return { location: `${path}?saved` };
+      return feedPage(visitor, "The mapping is saved", "The next fetch uses it.", <a href={path}>Map another file</a>);
     }
     const names = (await sourceMappings?.names()) ?? [];
     return feedPage(
@@ -154,11 +150,18 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
       <Sheet id="issues" title="What would be refused or unknown">
         <Lines lines={[...issues.map(describeIssue), ...remarks]} />
       </Sheet>
-      <TableSheet id="listings" title="The first cars as listings" rows={listings} columns={listed} />
+      <TableSheet id="listings" title="The first cars as listings" rows={listings} columns={columnsOf(listings)} />
       <CodeBox title="Mapping" language="json" code={JSON.stringify(content, undefined, 2)} />
     </>
   );
 };
+
+/** Returns a column for each field of listings. */
+const columnsOf = ([first = {}]: readonly Row[]): readonly TableColumn<Row>[] =>
+  Object.keys(first).map((field) => ({
+    title: field.replaceAll("_", " "),
+    value: (car) => String(car[field] ?? ""),
+  }));
 
 const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element | null =>
   lines.length === 0 ? null : (
@@ -219,30 +222,3 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
     </div>
   </Sheet>
 );
-
-/** Returns a column that joins fields of a row. */
-const joining = (title: string, ...fields: readonly string[]): TableColumn<Row> => ({
-  title,
-  value: (row) => text(fields.flatMap((field) => row[field] ?? []).join(" ")),
-});
-
-const numberOf = (title: string, field: string, format = count): TableColumn<Row> => ({
-  title,
-  value: (row) => numberOrNull(row[field]),
-  format,
-});
-
-const listed: readonly TableColumn<Row>[] = [
-  numberOf("Row", "row"),
-  joining("Car", "year", "make", "model", "trim", "drivetrain"),
-  joining("VIN", "vin"),
-  joining("Type", "inventory_type"),
-  numberOf("Price", "price", dollars),
-  numberOf("Miles", "miles"),
-  joining("Body", "body_type"),
-  joining("Color", "exterior_color"),
-  joining("Stock", "stock_number"),
-  numberOf("Photos", "photos"),
-  joining("Dealer", "dealer_name", "dealer_city", "dealer_state"),
-  joining("Page", "vdp_url"),
-];

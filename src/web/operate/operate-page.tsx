@@ -24,10 +24,8 @@ interface OperatePage {
   readonly judgement: Judgement;
   /** What the kicker says last; by default, the title. */
   readonly here?: ComponentChildren;
-  /** The whole kicker, in place of links to the pages above. */
+  /** The whole kicker, in place of a link to `Operate`. */
   readonly kicker?: string;
-  /** The pages between `Operate` and this one. */
-  readonly above?: readonly (readonly [path: string, text: string])[];
   readonly visitor: Visitor;
   readonly children: ComponentChildren;
 }
@@ -37,9 +35,7 @@ export const operatePage = ({ path, title, judgement, visitor, children, ...page
   door: "operate",
   top: (
     <Verdict
-      kicker={
-        page.kicker ?? <Kicker above={[[operatePath, "Operate"], ...(page.above ?? [])]} here={page.here ?? title} />
-      }
+      kicker={page.kicker ?? <Kicker above={[[operatePath, "Operate"]]} here={page.here ?? title} />}
       judgement={judgement}
     />
   ),

@@ -149,24 +149,15 @@ const Run = ({ month, revenue, query }: ShownProps): JSX.Element => {
       id="run"
       title={runTitle(revenue)}
       of={`Charges of all accounts, added up day by day (UTC).${pace === undefined ? "" : " Dotted: at the pace so far."}`}
-      numbers={
-        hasCharges
-          ? {
-              columns: [
-                { title: "Day", sort: "day", value: (index) => index + 1, format: count },
-                { title: name, sort: "month", value: (index) => revenue.charges[index], format: money },
-                {
-                  title: nameBefore,
-                  sort: "before",
-                  value: (index) => revenue.before[index],
-                  format: money,
-                },
-              ],
-              rows: days.map((_, index) => index),
-              sorting: sortingOf("run", path, query),
-            }
-          : undefined
-      }
+      numbers={{
+        columns: [
+          { title: "Day", sort: "day", value: (index) => index + 1, format: count },
+          { title: name, sort: "month", value: (index) => revenue.charges[index], format: money },
+          { title: nameBefore, sort: "before", value: (index) => revenue.before[index], format: money },
+        ],
+        rows: days.map((_, index) => index),
+        sorting: sortingOf("run", path, query),
+      }}
     >
       {hasCharges ? (
         <Chart
@@ -205,14 +196,8 @@ function marksOf(days: readonly string[], run: readonly number[], pace: number |
   ];
 }
 
-/** The most classes that are listed: the smallest ones are one row, and the file has all. */
-const classesMax = 6;
-
 const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element => {
   const most = classes[0]?.micros ?? 0;
-  const charged = classes.filter(({ micros }) => micros > 0);
-  const rest = charged.length > classesMax ? charged.slice(classesMax - 1) : [];
-  const other = { usageClass: "other", micros: rest.reduce((sum, { micros }) => sum + micros, 0) };
   return (
     <TableSheet
       id="classes"
@@ -221,15 +206,10 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
       label="Charges by class"
       sorts={{ path, query }}
       first="-charged"
-      rows={rest.length === 0 ? charged : [...charged.slice(0, classesMax - 1), other]}
+      rows={classes.filter(({ micros }) => micros > 0)}
       empty="Nothing was charged in this month."
       columns={[
-        {
-          title: "Class",
-          // The rest has no value: it is last in every order.
-          value: (one) => (one === other ? null : purposeOf(one.usageClass)),
-          cell: ({ usageClass }) => purposeOf(usageClass),
-        },
+        { title: "Class", value: ({ usageClass }) => purposeOf(usageClass) },
         {
           title: "Share",
           cell: ({ micros }) => (
@@ -239,12 +219,7 @@ const Classes = ({ sums: { classes, total }, query }: ShownProps): JSX.Element =
             </span>
           ),
         },
-        {
-          title: "Charged",
-          value: (one) => (one === other ? null : one.micros),
-          isNumber: true,
-          cell: ({ micros }) => roundMoney(micros),
-        },
+        { title: "Charged", value: ({ micros }) => micros, format: roundMoney },
       ]}
     />
   );
@@ -308,7 +283,7 @@ export const accountColumns = (monthBefore: string): readonly TableColumn<Revenu
   },
   { title: "Tier", value: ({ account }) => account.tier, format: count },
   { title: "State", cell: ({ account }) => <StateBadge account={account} /> },
-  { title: "Charged", value: ({ micros }) => micros, isNumber: true, cell: ({ micros }) => <b>{money(micros)}</b> },
+  { title: "Charged", value: ({ micros }) => micros, format: money },
   {
     title: `To ${monthBefore}`,
     sort: "change",
@@ -316,11 +291,7 @@ export const accountColumns = (monthBefore: string): readonly TableColumn<Revenu
     value: ({ micros, beforeMicros }) => (beforeMicros === 0 ? null : micros / beforeMicros),
     cell: ({ micros, beforeMicros }) => monthChange(micros, beforeMicros),
   },
-  {
-    title: "Balance",
-    value: ({ account }) => account.balanceMicros,
-    format: money,
-  },
+  { title: "Balance", value: ({ account }) => account.balanceMicros, format: money },
 ];
 
 /** Returns the charges of a month as CSV, by account, day and class. */

@@ -1,16 +1,14 @@
-/** The service: its health, its sources and their faults, the lake on the disk, and tier reviews. */
+/** The service: its health and disk, its sources and their faults, and tier reviews. */
 import type { JSX } from "preact";
 import { type QueuedReview, queuedReviews } from "../../accounts/policy/tier-reviews.ts";
-import type { FreshnessReport } from "../../http/service/freshness.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { DayStatus, FetchStatus, SourceStatus } from "../../ingest/fetch-status.ts";
-import { versionsIn } from "../../lake/manifest.ts";
 import { Button } from "../components/button.tsx";
-import { Note, Sheet, Spec } from "../components/sheet.tsx";
+import { Note, Sheet } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { serviceNote, serviceTitle } from "../sentences/operate.ts";
 import { capital } from "../sentences/words.ts";
-import { amountOf, count, day as dayText, size, time } from "../shell/format.ts";
+import { amountOf, count, day as dayText, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -26,10 +24,7 @@ export const servicePage =
     const health = await healthOf(services);
     const { waiting } = services.current.statements;
     const { reasons } = services.readiness().report;
-    const [reviews, versions] = await Promise.all([
-      visitor.isOpen ? [] : services.accounts.administration.call(queuedReviews),
-      versionsIn(services.exports.lake),
-    ]);
+    const reviews = visitor.isOpen ? [] : await services.accounts.administration.call(queuedReviews);
     return operatePage({
       path,
       title: "Service",
@@ -45,7 +40,6 @@ export const servicePage =
       children: (
         <>
           {reasons.length === 0 ? null : <Note isAlert>{capital(reasons.join("; "))}.</Note>}
-          <Freshness services={services} versions={versions.length} />
           <Sources fetch={services.freshness.lastFetch} />
           {visitor.isOpen ? null : <Reviews reviews={reviews} visitor={visitor} />}
         </>
@@ -55,44 +49,6 @@ export const servicePage =
 
 const timeText = (at: string | number | null): string =>
   at === null ? "never" : `${time(new Date(at).getTime())} UTC`;
-
-interface FreshnessProps {
-  readonly services: SiteServices;
-  /** How many versions the lake keeps. */
-  readonly versions: number;
-}
-
-/** What the state of a published day means. Its prices can be old although no delivery is overdue. */
-const publishedWords: Readonly<Record<FreshnessReport["status"], string>> = {
-  fresh: "no delivery is overdue",
-  stale: "the next delivery is overdue",
-  failed: "the last ingest failed",
-};
-
-const Freshness = ({ services: { readiness, freshness }, versions }: FreshnessProps): JSX.Element => {
-  const { status, version, serving, lake, response_cache: cache } = readiness().report;
-  const { day, publishedAtMs, dueAtMs, ...report } = freshness.report;
-  const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
-  return (
-    <Sheet
-      id="freshness"
-      title={day === null ? "Nothing is published yet" : `Prices of ${dayText(day)}: ${publishedWords[report.status]}`}
-    >
-      <Spec
-        facts={[
-          ["State of the service", status],
-          ["Version", version === null ? "none" : `${version}, one of ${count(versions)} kept`],
-          ["Published", timeText(publishedAtMs)],
-          ["Next delivery overdue from", timeText(dueAtMs)],
-          ["Last ingest", timeText(freshness.lastIngest?.at ?? null)],
-          ["Served from", used.join(" and ") || "Parquet files"],
-          ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
-          ["Response cache", `${count(cache.hits)} hits, ${count(cache.misses)} misses, ${size(cache.bytes)}`],
-        ]}
-      />
-    </Sheet>
-  );
-};
 
 const stateOf = ({ failedSince, quarantined, changed }: SourceStatus): string => {
   if (failedSince !== null) return `fails since ${timeText(failedSince)}`;

@@ -111,10 +111,6 @@ export const shortTime = (atMs: number, shown: string): string => {
   return `${shortDay(text, shown)}, ${text.slice(11, 16)}`;
 };
 
-/** Formats a size in MB, or from 1 GB on in GB. */
-export const size = (bytes: number): string =>
-  bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
-
 const months = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long" });
 
 /** Formats the month of a day, for example `November`. */

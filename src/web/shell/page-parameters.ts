@@ -2,13 +2,11 @@
  * The parameters of pages, and what each may be. What an address has beyond them is said above the page, which shows the rest; files and
  * redirects are refused. Values of filters are those of the API, which refuses others.
  */
-import { changes } from "../../accounts/administration/changes.ts";
 import { ownValue } from "../../base/json.ts";
 import { unknownParameter } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
-import { decisionNames } from "../../lake/feed-decisions.ts";
 import type { EndpointId } from "../../operations/caller.ts";
 import { operationDocs } from "../build/operation-docs.ts";
 import { andList, orList } from "../sentences/words.ts";
@@ -56,24 +54,6 @@ const search: PageRules = {
   offset: text,
 };
 
-const market = {
-  ...filtersOf("searchListings", "getFacets"),
-  show: text,
-  against: text,
-  days: ["30", "60", "365"],
-  view: ["table", "map"],
-  numbers: numbersOf({
-    price: "day median median_against",
-    days: "day median median_against",
-    loss: "model age cars median fitted",
-    map: "state cars median",
-    "map-against": "state cars median",
-    table:
-      "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
-  }),
-};
-
-const changeNames = Object.keys(changes).map((name) => name.replace(" ", "-"));
 const accounts = "account tier charged change balance";
 
 /** The rules of each page by its route. Those of filters are last in messages. */
@@ -103,25 +83,28 @@ export const pageParameters = {
       rank: "away cars to-market days",
     }),
   },
-  "/market": market,
-  "/market.csv": market,
-  "/market.parquet": market,
-  "/account": {
-    changed: ["cap", "revoked", "disconnected", "password", "deleted", "resumed"],
-    before: number,
-    query: text,
-    name: text,
+  "/market": {
+    ...filtersOf("searchListings", "getFacets"),
+    show: text,
+    against: text,
+    days: ["30", "60", "365"],
+    view: ["table", "map"],
+    numbers: numbersOf({
+      price: "day price_median price_median_against",
+      days: "day days_on_market_median days_on_market_median_against",
+      loss: "model age cars median fitted",
+      map: "state cars median",
+      "map-against": "state cars median",
+      table:
+        "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
+    }),
   },
+  "/account": { changed: ["password"], query: text, name: text },
   "/account/charges.csv": {},
   "/sign-in": { token: text },
   "/invitation": { token: text },
   "/operate": {
-    decided: [...decisionNames, "undo"],
-    numbers: numbersOf({
-      silent: "dealer cars silent",
-      refused: "dealer cars refused",
-      read: "day cars files refused",
-    }),
+    numbers: numbersOf({ silent: "dealer cars silent", read: "day cars files refused" }),
   },
   "/operate/days/:day": {
     dealer: text,
@@ -132,14 +115,14 @@ export const pageParameters = {
   },
   "/operate/service": {},
   "/operate/log": { before: number },
-  "/operate/feeds": { saved: flag },
+  "/operate/feeds": {},
   "/operate/revenue": {
     month,
     numbers: numbersOf({ run: "day month before", classes: "class charged", accounts }),
   },
   "/operate/revenue.csv": { month },
   "/operate/accounts": { q: text, numbers: numbersOf({ accounts }) },
-  "/operate/accounts/:accountId": { q: text, changed: changeNames, numbers: numbersOf({ accounts }) },
+  "/operate/accounts/:accountId": { q: text, numbers: numbersOf({ accounts }) },
   "/sql": { statement: text },
 } as const satisfies Readonly<Record<string, PageRules>>;
 

@@ -70,9 +70,10 @@ export const frontDoor =
 
 /** Returns the address of a view of the former explorer, whose charts and map are the market's. */
 function formerView(query: URLSearchParams): string {
-  const { layout, chart, by: _, period: __, ...filters } = readView(query);
+  const { layout, chart, period, by: _, shade: __, change: ___, unrated: ____, ...filters } = readView(query);
   if (layout !== "charts") return viewPath({ ...filters, ...(layout === "table" ? { view: layout } : {}) });
-  return viewPath({ ...filters, ...(chart === "map" ? { view: chart } : {}) }, "/market");
+  const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
+  return viewPath({ ...filters, ...(chart === "map" ? { view: chart } : {}), ...days }, "/market");
 }
 
 /** Returns the filters of cars whose last change of price was a cut, on a day. */

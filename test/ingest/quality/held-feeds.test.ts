@@ -330,9 +330,9 @@ test("the problems of a day name the dealer, the files of the feed and its rows"
       ["South", "held", [{ file: "inventory.csv", firstRow: 13, rows: 3 }]],
     ],
   );
-  const issue = (await version.feeds.issues(days[1])).find(({ outcome }) => outcome === "held");
-  assert.ok(issue);
-  const rows = await version.feeds.rowsOfIssue(days[1], issue, 2);
+  const { outcome, field, reason } = (await version.feeds.issues(days[1])).find((one) => one.outcome === "held") ?? {};
+  assert.ok(reason !== undefined);
+  const rows = await version.feeds.issueRows(days[1], { outcome, field, reason }, 2);
   assert.deepEqual(
     rows.map(({ row, vin }) => [row, vin]),
     [

@@ -209,9 +209,10 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
       maybeCounts("dealers", "rated", "great", "cheaper"),
       numbers("usedMedian", "medianDays"),
       whole,
-      fc.boolean(),
+      day,
+      flag,
     ),
-    ([counted, medians, cars, isOld]) => ({
+    ([counted, medians, cars, asOf, isOld]) => ({
       sentence: frontLine({ ...counted, cars }),
       facts: frontFacts({ ...counted, ...medians, cars, day: asOf, isOld }),
     }),
