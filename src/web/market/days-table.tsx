@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { type Numbers, numbersUrl } from "../components/numbers.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { pointLabel } from "../sentences/market.ts";
-import { capital } from "../sentences/words.ts";
+import { capital, things } from "../sentences/words.ts";
 import { count, dollars } from "../shell/format.ts";
-import type { MarketSearch } from "./market-search.ts";
+import { type MarketSearch, marketPath } from "./market-search.ts";
 import { type DayRow, type MarketMetric, rowsOf, type ShownMarket } from "./market-trends.ts";
 
 /** The days that are shown beside the charts. */
@@ -63,6 +63,7 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
   const { trends, query } = market;
   const unit = trends[0]?.points[0]?.interval ?? "day";
   const days = numbersOfDays(market);
+  const isWhole = query.get("view") === "table" || days.rows.length <= daysMin;
   return (
     <TableSheet
       title={`The ${unit}s`}
@@ -72,8 +73,15 @@ export const DaysSheet = ({ market }: { readonly market: ShownMarket }): JSX.Ele
           CSV
         </a>
       }
+      tools={
+        isWhole ? undefined : (
+          <a href={`${marketPath(query, { view: "table" })}#table`}>
+            {things(days.rows.length - daysMin, `more ${unit}`)}
+          </a>
+        )
+      }
       {...days}
-      rowsMax={query.get("view") === "table" ? undefined : daysMin}
+      rowsMax={isWhole ? undefined : daysMin}
       sorts={{ path: "/market", query }}
       first="-day"
     />
