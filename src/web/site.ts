@@ -95,7 +95,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/dealers/:dealer_id", lotPage);
   router.post("/dealers/:dealer_id", visitorForm(services, chooseLot));
   add("/market", marketPage(services));
-  router.get("/market.csv", marketFile(services, "csv"));
-  router.get("/market.parquet", marketFile(services, "parquet"));
+  for (const format of ["csv", "parquet"] as const)
+    router.get(`/market.${format}`, signedInPage(services, signInPage, marketFile(services, format), "download"));
   router.post("/export", visitorForm(services, sendExport(services)));
 }

@@ -11,8 +11,9 @@ import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { SheetProps } from "../components/sheet.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
-import { csvOfChunks, type Download } from "../shell/file-download.ts";
+import { csvOfChunks } from "../shell/file-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
+import type { PageVisit } from "../shell/pages.tsx";
 import { cursorPage } from "./cursor-pages.tsx";
 
 const pageEntries = 12;
@@ -131,11 +132,11 @@ export async function chargesSheet(
 /** Returns the entries of the visitor's account as CSV. */
 export const chargesCsv =
   ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor }: Download) => {
+  async ({ visitor }: PageVisit) => {
     const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
       administration.call(listEntryPage, { accountId, before: after?.entry ?? null, limit });
-    return { name: "charges.csv", content: csvOfChunks(columns, read, csvRow) };
+    return { name: "charges.csv", file: csvOfChunks(columns, read, csvRow) };
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;

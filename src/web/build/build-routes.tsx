@@ -62,10 +62,9 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
 
 /** What pages of operations share: the visitor, the origin of the service, and the key of the demo for its own account. */
 function commonOf(context: RequestContext, services: SiteServices, visitor: Visitor | undefined) {
-  const { isOpen } = services.accounts;
   const isDemo = visitor !== undefined && visitor.identity.key.accountId === demoAccountOf(context, services);
-  const key: SampleKey = { isOpen, secret: isDemo ? services.demoKey : undefined };
-  return { visitor, isOpen, key, origin: services.publicUrl ?? serviceOrigin(context) };
+  const key: SampleKey = { isOpen: services.accounts.isOpen, secret: isDemo ? services.demoKey : undefined };
+  return { visitor, key, origin: services.publicUrl ?? serviceOrigin(context) };
 }
 
 /** Sends a page that can have the key of the demo, which no cache keeps. */

@@ -32,12 +32,9 @@ export const groupOfTag = (tag: string): string =>
 
 /** The short names of operations in the list of pages; others have their titles. */
 const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
-  searchListingsByPage: "By page number",
-  getVin: "Look up a VIN",
   getEvidence: "History of a VIN",
   suggestFilters: "Suggest",
   interpretQuestion: "Ask in words",
-  searchDealerListings: "Cars of a dealer",
   getFacets: "Facets",
   getGroups: "Groups",
   getTrends: "Trends",
@@ -49,14 +46,7 @@ const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
   findFittingModels: "Models that fit",
   listChanges: "Changes",
   listSearches: "Saved searches",
-  createSearch: "Save a search",
-  deleteSearch: "Delete a search",
-  resumeSearch: "Resume a search",
-  rotateSearchSecret: "Replace a secret",
   exportListings: "Exports",
-  runSql: "SQL",
-  getUsage: "Usage",
-  getDocument: "The document",
 };
 
 export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) => ({

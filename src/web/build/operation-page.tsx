@@ -23,11 +23,9 @@ interface OperationPageProps {
   readonly docs: OperationDocs;
   readonly request: OperationValues;
   readonly visitor: Visitor | undefined;
-  /** Whether the service has no accounts: requests need no key and cost nothing. */
-  readonly isOpen: boolean;
   readonly origin: string;
   readonly key: SampleKey;
-  /** The fields of the address or the form: the language, and whether the key is shown. */
+  /** The fields of the address or the form, of which the language is read. */
   readonly fields: URLSearchParams;
   readonly answer?: SentAnswer | undefined;
 }
@@ -46,11 +44,7 @@ export function operationPage(props: OperationPageProps): PageContent {
       <>
         <ParameterForm docs={docs} request={request} visitor={visitor} />
         <div class="stack stick" id="code">
-          <SampleBox
-            sampled={{ docs, request, origin, key }}
-            language={fields.get("language") ?? ""}
-            isKeyShown={fields.has("key")}
-          />
+          <SampleBox sampled={{ docs, request, origin, key }} language={fields.get("language")} />
           <div id="answer" class="stack" aria-live="polite">
             <AnswerBox docs={docs} answer={answer} />
           </div>
@@ -67,7 +61,7 @@ export function operationPage(props: OperationPageProps): PageContent {
 }
 
 /** Returns the first sentence on an operation, its price, and how many requests the visitor may send. */
-function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string {
+function ledeOf({ docs, request, visitor, key: { isOpen } }: OperationPageProps): string {
   const [sentence = ""] = /^.*?[.](?=\s|$)/s.exec(docs.description) ?? [];
   const micros = priceOf(docs, request);
   const price =
@@ -79,7 +73,7 @@ function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string 
 }
 
 /** Where the key of the samples comes from. */
-const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Element | null => {
+const KeyNote = ({ docs, visitor, key }: OperationPageProps): JSX.Element | null => {
   if (docs.operation.scope === undefined || key.isOpen) return null;
   if (visitor === undefined)
     return (
@@ -96,9 +90,7 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
     );
   return (
     <p class="small">
-      Your key is filled in because you are signed in.{" "}
-      {fields.has("key") ? <a href={docs.path}>Hide it</a> : <a href={`${docs.path}?key=shown`}>Show it</a>} ·{" "}
-      <a href="/account#keys">Make another</a>
+      Your key is filled in because you are signed in. <a href="/account#keys">Make another</a>
     </p>
   );
 };

@@ -4,6 +4,7 @@ import { Button } from "../components/button.tsx";
 import { Area } from "../components/field.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
+import { Terms } from "./answer-fields.tsx";
 import { Prose } from "./markdown.tsx";
 import {
   type DocumentedParameter,
@@ -152,37 +153,29 @@ const ParameterField = ({ parameter, value }: { readonly parameter: DocumentedPa
   );
 };
 
-/** A description of at most this many characters is shown whole. */
-const shortTextMax = 110;
-
 interface DescriptionProps {
   readonly text?: string | undefined;
   readonly values: readonly unknown[];
 }
 
-/** A description: without what all filters do; its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+/** A description, without what all filters do, and the values of a list: few below it, many to unfold. */
 const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
-  const plain = text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase());
-  const first = plain.length <= shortTextMax ? plain : (/^.*?[.](?=\s|$)/s.exec(plain)?.[0] ?? plain);
-  const rest = plain.slice(first.length).trim();
-  const hasMany = values.length > listedValuesMax;
-  const list =
-    values.length === 0 ? null : (
-      <p class="values">
-        {values.map((value) => (
-          <code key={String(value)}>{String(value)}</code>
-        ))}
-      </p>
-    );
+  const list = (
+    <p class="values">
+      {values.map((value) => (
+        <code key={String(value)}>{String(value)}</code>
+      ))}
+    </p>
+  );
   return (
     <div>
-      <Prose text={first} />
-      {hasMany ? null : list}
-      {rest === "" && !hasMany ? null : (
+      <Prose text={text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase())} />
+      {values.length <= listedValuesMax ? (
+        list
+      ) : (
         <details>
-          <summary>{hasMany ? `${values.length} values` : "More"}</summary>
-          {rest === "" ? null : <Prose text={rest} />}
-          {hasMany ? list : null}
+          <summary>{values.length} values</summary>
+          {list}
         </details>
       )}
     </div>
@@ -199,19 +192,13 @@ const BodyFields = ({ docs: { operation }, request }: Pick<ParameterFormProps, "
       spellcheck={false}
       value={typeof request.body === "string" ? request.body : JSON.stringify(request.body, null, 2)}
     />
-    <div class="params">
-      {Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => (
-        <div class="param whole" key={name} id={`param-${name}`}>
-          <div>
-            <code>
-              <b>{name}</b>
-            </code>{" "}
-            <small>{constraintText(property)}</small>
-            {operation.requestBody?.required?.includes(name) === true ? <small> · required</small> : null}
-            <Prose text={property.description} />
-          </div>
-        </div>
-      ))}
-    </div>
+    <Terms
+      id="param-"
+      terms={Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => [
+        name,
+        `${constraintText(property)}${operation.requestBody?.required?.includes(name) ? "" : ", optional"}`,
+        property.description,
+      ])}
+    />
   </>
 );

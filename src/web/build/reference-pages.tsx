@@ -27,7 +27,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
     </div>
     <section class="stack" aria-labelledby="first-request">
       <h2 id="first-request">A first request</h2>
-      <SampleBox sampled={sampled} language="" isKeyShown={false} />
+      <SampleBox sampled={sampled} />
       {sampled.key.isOpen || sampled.key.secret !== undefined ? null : (
         <p class="small">
           Keys are created on the page of your account; see{" "}

@@ -4,18 +4,16 @@ import { CodeBox, colored } from "../components/code-box.tsx";
 import { amountOf, usd } from "../shell/format.ts";
 import type { OperationDocs } from "./operation-docs.ts";
 import { formId } from "./parameter-form.tsx";
-import { type RequestSample, requestSamples, type Sampled } from "./samples.ts";
+import { requestSamples, type Sampled } from "./samples.ts";
 import type { SentAnswer } from "./send.ts";
 
 interface SampleBoxProps {
   readonly sampled: Sampled;
   /** The name of the chosen language; the first one if there is none of that name. */
-  readonly language: string;
-  /** Whether the whole key is shown. */
-  readonly isKeyShown: boolean;
+  readonly language?: string | null;
 }
 
-export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JSX.Element => {
+export const SampleBox = ({ sampled, language }: SampleBoxProps): JSX.Element => {
   const samples = requestSamples(sampled);
   const chosen = samples.find(({ name }) => name === language) ?? samples[0];
   return (
@@ -36,30 +34,12 @@ export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JS
       {samples.map((sample) => (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         <pre key={sample.name} tabIndex={0} data-language={sample.name}>
-          <code>{codeOf(sample, sampled.key.secret, isKeyShown)}</code>
+          <code>{colored(sample.code, sample.language)}</code>
         </pre>
       ))}
     </div>
   );
 };
-
-/** Returns code in its colors. The middle of a key is hidden, and copied, unless the key is shown. */
-function codeOf({ code, language }: RequestSample, secret: string | undefined, isKeyShown: boolean): ComponentChildren {
-  if (secret === undefined || isKeyShown) return colored(code, language);
-  const key = (
-    <>
-      {secret.slice(0, 12)}
-      <span class="secret">{secret.slice(12, -4)}</span>
-      {secret.slice(-4)}
-    </>
-  );
-  return code.split(secret).map((part, index) => (
-    <>
-      {index === 0 ? null : key}
-      {colored(part, language)}
-    </>
-  ));
-}
 
 /** What items of an answer are called. */
 const nouns: ReadonlyMap<string, string> = new Map([

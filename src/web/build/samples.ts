@@ -52,7 +52,7 @@ export const pythonMethod = (method: string): string =>
 export interface SampleKey {
   /** The key itself, if the page knows it. */
   readonly secret: string | undefined;
-  /** Whether requests need none. */
+  /** Whether requests need none, and cost nothing: the service has no accounts. */
   readonly isOpen: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Sampled {
 }
 
 /** The name of the environment variable that has a key, in all samples and in the guides. */
-export const keyVariable = "CARQUET_KEY";
+const keyVariable = "CARQUET_KEY";
 
 /** Returns a request in all languages that have an equivalent. */
 export const requestSamples = (sampled: Sampled): readonly RequestSample[] => [

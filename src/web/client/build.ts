@@ -31,9 +31,8 @@ function enhance(form: HTMLFormElement): void {
 /** Shows the sample and the price of the request that the form has. */
 async function follow(form: HTMLFormElement, signal: AbortSignal): Promise<void> {
   const fields = [...fieldsOf(form)].filter(([name, value]) => name !== "csrf_token" && value !== "");
-  const kept = new URLSearchParams(location.search).has("key") ? [["key", "shown"]] : [];
   try {
-    const response = await fetch(`${location.pathname}?${new URLSearchParams([...fields, ...kept])}`, { signal });
+    const response = await fetch(`${location.pathname}?${new URLSearchParams(fields)}`, { signal });
     if (response.ok) replace(await response.text(), [".sample", ".sends"]);
   } catch {
     // The next change asks again.

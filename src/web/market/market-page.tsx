@@ -1,6 +1,5 @@
 /** The market: one search, or two side by side, over time. The verdict, the boxes, the figures, the days; and the same on a map. */
 import type { JSX } from "preact";
-import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/caller.ts";
 import { seriesColors as colors } from "../charts/marks.tsx";
@@ -12,10 +11,9 @@ import { marketVerdict } from "../sentences/market.ts";
 import type { Judgement } from "../sentences/sentence.ts";
 import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
-import { fileDownload } from "../shell/file-download.ts";
 import { pageParameters } from "../shell/page-parameters.ts";
-import { PageRequests } from "../shell/page-requests.ts";
-import { type PageHandler, refuseFirst } from "../shell/pages.tsx";
+import type { PageRequests } from "../shell/page-requests.ts";
+import { type PageHandler, type PageVisit, type Redirect, refuseFirst, type SentFile } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";
 import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
@@ -266,12 +264,12 @@ const Charts = ({ market }: { readonly market: ShownMarket }): JSX.Element => {
   );
 };
 
-/** Returns a middleware that sends the days as a file: `/market.csv`, `/market.parquet`. */
-export const marketFile = (services: SiteServices, format: "csv" | "parquet"): Middleware =>
-  fileDownload(services, async ({ context, visitor, query }) => {
+/** Returns a handler that sends the days as a file: `/market.csv`, `/market.parquet`. */
+export const marketFile =
+  (services: Services, format: "csv" | "parquet") =>
+  async ({ context, query, requests }: PageVisit): Promise<SentFile | Redirect> => {
     // Another site must not make a visitor pay.
     if (["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))) return { location: marketPath(query, {}) };
-    const requests = new PageRequests(services.callOperation, context, visitor);
     const { searches, shown, lost } = await loadMarket(requests, query, await daysOf(services));
     refuseFirst(lost.map(({ refusal }) => refusal));
     const { trends } = shown;
@@ -279,8 +277,8 @@ export const marketFile = (services: SiteServices, format: "csv" | "parquet"): M
     const name = searchTitle(searches)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-");
-    const content = await encodeDays(trends, format);
-    return { name: `${name}.${format}`, content, ...(format === "csv" ? {} : { type: parquetType }) };
-  });
+    const file = await encodeDays(trends, format);
+    return { name: `${name}.${format}`, file, ...(format === "csv" ? {} : { type: parquetType }) };
+  };
 
 const parquetType = "application/vnd.apache.parquet";

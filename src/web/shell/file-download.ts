@@ -1,49 +1,8 @@
-/** Files of a signed-in account: CSV is written while it is read. */
-import { Readable } from "node:stream";
+/** CSV files that are written while they are read. */
 import { csvLines } from "../../formats/table-formats.ts";
-import type { Middleware, RequestContext } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service/service-state.ts";
-import { addressOf, type Redirect, refuseFirst } from "./pages.tsx";
-import { type Visitor, visitorOf } from "./visitor.ts";
 
-/** Bytes that wait for the client. */
-const bufferBytes = 65_536;
 /** Rows that are read at once: few, because other requests wait while a chunk is encoded. */
 const chunkRows = 500;
-
-export interface Download {
-  readonly context: RequestContext;
-  readonly visitor: Visitor;
-  readonly query: URLSearchParams;
-}
-
-interface SentFile {
-  readonly name: string;
-  /** The media type, if it is not that of CSV. */
-  readonly type?: string;
-  readonly content: Buffer | AsyncIterable<string>;
-}
-
-/** Returns a middleware that serves a file. A browser that is not signed in is sent to the sign-in page. */
-export const fileDownload =
-  (services: SiteServices, handle: (download: Download) => Promise<SentFile | Redirect>): Middleware =>
-  async (context) => {
-    const visitor = await visitorOf(context, services, "download");
-    if (visitor === undefined) return context.redirect("/sign-in");
-    const { query, faults } = addressOf(context);
-    refuseFirst(faults);
-    const sent = await handle({ context, visitor, query });
-    if ("location" in sent) return context.redirect(sent.location);
-    const { name, type = "text/csv; charset=utf-8", content } = sent;
-    context.set("Content-Type", type);
-    context.set("Content-Disposition", `attachment; filename="${name}"`);
-    context.set("Cache-Control", "private, no-store");
-    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
-    context.res.setMaxListeners(20);
-    context.body = Buffer.isBuffer(content)
-      ? content
-      : Readable.from(content, { objectMode: false, highWaterMark: bufferBytes });
-  };
 
 /** Yields the lines of rows that are read in chunks: `read` returns those after a row, up to a limit. */
 export async function* csvOfChunks<Row>(

@@ -2,7 +2,6 @@
  * Forms: a POST of a page, sent by the same page. Refuses forms that another site sends, by the headers of the browser, and by the token
  * that the forms of a session carry.
  */
-import type { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -13,7 +12,15 @@ import type { TextParameters } from "../../operations/caller.ts";
 import { Button } from "../components/button.tsx";
 import type { PageContent } from "./document.tsx";
 import { notice, noticePage } from "./notice.tsx";
-import { errorPage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
+import {
+  errorPage,
+  type Redirect,
+  requirePlainText,
+  type SentFile,
+  sendPage,
+  sendResult,
+  serviceOrigin,
+} from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused, unless it may have a file. */
@@ -32,13 +39,6 @@ export interface SentForm {
 /** A form of a signed-in account. */
 export interface VisitorForm extends SentForm {
   readonly visitor: Visitor;
-}
-
-/** A file that a form asks for. */
-export interface SentFile {
-  readonly file: Readable;
-  readonly type: string;
-  readonly name: string;
 }
 
 type FormResult = Promise<PageContent | Redirect | SentFile>;
@@ -108,14 +108,8 @@ async function sendResult(
 ): Promise<void> {
   try {
     const result = await work();
-    if ("location" in result) {
-      context.status = 303;
-      context.redirect(result.location);
-    } else if ("file" in result) {
-      context.set("Content-Type", result.type);
-      context.set("Content-Disposition", `attachment; filename="${result.name}"`);
-      context.body = result.file;
-    } else sendPage(context, result, visitor);
+    if ("location" in result) context.status = 303;
+    sendResult(context, result, visitor);
   } catch (thrown) {
     if (thrown instanceof UserError) sendPage(context, refusedPage(thrown.message), visitor);
     else if (thrown instanceof Refusal) sendPage(context, errorPage(context, thrown, visitor), visitor);
