@@ -154,8 +154,9 @@ test("code in every language calls methods that the clients have and tools that 
   for (const docs of operationDocs) {
     const key = { secret: undefined, isOpen: false };
     const samples = requestSamples({ docs, request: docs.request, origin: client.url, key });
-    assert.deepEqual(samples.map(({ name }) => name).slice(0, 3), ["curl", "Python", "TypeScript"]);
-    transformSync(samples[2]?.code ?? "", { loader: "ts" });
+    const named = ["curl", ...(clientMethods[docs.operation.id] === undefined ? [] : ["Python", "TypeScript"])];
+    assert.deepEqual(samples.map(({ name }) => name).slice(0, named.length), named);
+    transformSync(samples.find(({ name }) => name === "TypeScript")?.code ?? "", { loader: "ts" });
   }
 });
 

@@ -11,7 +11,6 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
-import type { PageContent } from "../shell/document.tsx";
 import { visitorForm } from "../shell/forms.tsx";
 import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
@@ -42,7 +41,7 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
       const visitor = await visitorOf(context, services);
       const shown = await example(docs);
       const common = commonOf(context, services, visitor);
-      sendDocs(context, operationPage({ ...common, docs: shown, request: valuesIn(shown, fields), fields }), visitor);
+      sendPage(context, operationPage({ ...common, docs: shown, request: valuesIn(shown, fields), fields }), visitor);
     });
     const send = visitorForm(services, async ({ context, visitor, fields }) => {
       const shown = await example(docs);
@@ -67,12 +66,6 @@ function commonOf(context: RequestContext, services: SiteServices, visitor: Visi
   return { visitor, key, origin: services.publicUrl ?? serviceOrigin(context) };
 }
 
-/** Sends a page that can have the key of the demo, which no cache keeps. */
-function sendDocs(context: RequestContext, content: PageContent, visitor: Visitor | undefined): void {
-  sendPage(context, content, visitor);
-  if (visitor !== undefined) context.set("Cache-Control", "no-store");
-}
-
 /** Adds the start, the guides and the reference. */
 function addPages(router: Router<RequestState>, services: SiteServices): void {
   const add = (
@@ -84,7 +77,7 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
     router.get(path, async (context) => {
       const visitor = await visitorOf(context, services);
       const children = body(context, visitor);
-      sendDocs(context, buildPage({ path, title, lede, visitor, columns: 1, children }), visitor);
+      sendPage(context, buildPage({ path, title, lede, visitor, columns: 1, children }), visitor);
     });
   const [first] = operationDocs;
   const start = (context: RequestContext, visitor?: Visitor): JSX.Element => {

@@ -72,19 +72,19 @@ export function pageNamed(words: string): string | undefined {
 }
 
 /** The guides of the groups, by name; all others are in the last group. */
-const groupedGuides = {
-  start: "getting-started first-feed how-it-works troubleshooting",
-  use: "api explorer agents analysts sql valuation changes webhooks open-from-elsewhere iceberg",
-  operate: "feeds mappings ingest lifecycle accounts deployment operations replication configuration",
-};
+const groupedGuides = [
+  ["Start", "getting-started first-feed how-it-works troubleshooting"],
+  ["Use", "api explorer agents analysts sql valuation changes webhooks open-from-elsewhere iceberg"],
+  ["Operate", "feeds mappings ingest lifecycle accounts deployment operations replication configuration"],
+] as const;
 
-const guidesNamed = (names: string): readonly DocsLink[] =>
-  names.split(" ").flatMap((name) => guides.filter((guide) => guide.name === name));
-
-const grouped = Object.values(groupedGuides).join(" ").split(" ");
+const grouped = groupedGuides.flatMap(([, names]) => names.split(" "));
 
 export const guideGroups: readonly DocsGroup[] = [
-  { title: "Start", links: guidesNamed(groupedGuides.start) },
+  ...groupedGuides.map(([title, names]) => ({
+    title,
+    links: names.split(" ").flatMap((name) => guides.filter((guide) => guide.name === name)),
+  })),
   {
     title: "Reference",
     links: [
@@ -95,7 +95,5 @@ export const guideGroups: readonly DocsGroup[] = [
       { path: `${conventionsPath}#authentication`, title: "Keys and scopes" },
     ],
   },
-  { title: "Use", links: guidesNamed(groupedGuides.use) },
-  { title: "Operate", links: guidesNamed(groupedGuides.operate) },
   { title: "More", links: guides.filter(({ name }) => !grouped.includes(name)) },
 ];

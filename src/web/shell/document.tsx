@@ -106,8 +106,6 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
   );
 };
 
-const commonBundles = ["style.css", "client.js"];
-
 const Head = ({ content: { title, address, bundles = [] } }: Pick<DocumentProps, "content">): JSX.Element => (
   <head>
     <meta charset="utf-8" />
@@ -117,13 +115,10 @@ const Head = ({ content: { title, address, bundles = [] } }: Pick<DocumentProps,
     {address === undefined ? null : <link rel="canonical" href={address} />}
     <link rel="icon" type="image/png" href="/docs/icon.png" />
     <link rel="preload" href={typefacePath} as="font" type="font/woff2" crossOrigin="anonymous" />
-    {[...commonBundles, ...bundles].map((name) =>
-      name.endsWith(".css") ? (
-        <link key={name} rel="stylesheet" href={assetPath(name)} />
-      ) : (
-        <script key={name} type="module" src={assetPath(name)} />
-      ),
-    )}
+    <link rel="stylesheet" href={assetPath("style.css")} />
+    {["client.js", ...bundles].map((name) => (
+      <script key={name} type="module" src={assetPath(name)} />
+    ))}
   </head>
 );
 

@@ -11,8 +11,6 @@ export type Way = readonly [path: string, text: string];
 
 interface NoticeOptions extends Judgement {
   readonly ways?: readonly Way[];
-  /** Whether the ways are links, below a form with a button. */
-  readonly isQuiet?: boolean;
   /** The car on the road. */
   readonly car?: keyof typeof cars;
   /** A column of a form is narrow. */
@@ -34,7 +32,6 @@ export const notice = ({
   sentence,
   context,
   ways = [],
-  isQuiet = false,
   car = "wagon",
   isNarrow,
   children,
@@ -59,18 +56,11 @@ export const notice = ({
       {more}
       {ways.length === 0 ? null : (
         <p class="line">
-          {ways.map(([path, text], index) =>
-            isQuiet ? (
-              <span key={path}>
-                {index === 0 ? null : "· "}
-                <a href={path}>{text}</a>
-              </span>
-            ) : (
-              <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
-                {text}
-              </Button>
-            ),
-          )}
+          {ways.map(([path, text], index) => (
+            <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
+              {text}
+            </Button>
+          ))}
         </p>
       )}
     </section>

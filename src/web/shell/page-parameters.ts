@@ -24,12 +24,8 @@ const month: Rule = { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, Y
 /** A parameter without a value. */
 const flag: Rule = [""];
 
-/** Returns the orders by some columns: each ascending, and after `-` descending. */
-const orders = (columns: string): readonly string[] => columns.split(" ").flatMap((column) => [column, `-${column}`]);
-
-/** Returns the orders of the tables of a page, each with its columns: `numbers=price.-day`. */
-const numbersOf = (tables: Readonly<Record<string, string>>): Rule =>
-  Object.entries(tables).flatMap(([table, columns]) => orders(columns).map((order) => `${table}.${order}`));
+/** The order of a table of the page: its id and a column, after `-` if it descends. Other tables keep the order of the page. */
+const order: Rule = { pattern: /^[\w-]+\.-?\w[\w-]*$/, expected: "a table and its column, such as price.-day" };
 
 /** Returns the names of an operation's parameters. */
 export const parameterNamesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
@@ -62,19 +58,10 @@ const market = {
   against: text,
   days: ["30", "60", "365"],
   view: ["table", "map"],
-  numbers: numbersOf({
-    price: "day median median_against",
-    days: "day median median_against",
-    loss: "model age cars median fitted",
-    map: "state cars median",
-    "map-against": "state cars median",
-    table:
-      "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
-  }),
+  numbers: order,
 };
 
 const changeNames = Object.keys(changes).map((name) => name.replace(" ", "-"));
-const accounts = "account tier charged change balance";
 
 /** The rules of each page by its route. Those of filters are last in messages. */
 export const pageParameters = {
@@ -84,11 +71,7 @@ export const pageParameters = {
     ...search,
     within: ["100", "500"],
     rows: ["all"],
-    numbers: numbersOf({
-      price: "day price change miles",
-      nearest: "year distance miles price comparable",
-      similar: "car status miles distance_miles price adjustment adjusted_price weight vin",
-    }),
+    numbers: order,
   },
   "/dealers": { q: text, choose: flag },
   "/dealers/:dealer_id": {
@@ -97,12 +80,7 @@ export const pageParameters = {
     sort: ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"],
     buy: ["fit"],
     all: flag,
-    numbers: numbersOf({
-      "price-age": "dealer away cars to_market days",
-      aging: "days cars money",
-      buy: "model sold offered yours median",
-      rank: "dealer away cars to_market days",
-    }),
+    numbers: order,
   },
   "/market": market,
   "/market.csv": market,
@@ -118,29 +96,22 @@ export const pageParameters = {
   "/invitation": { token: text },
   "/operate": {
     decided: [...decisionNames, "undo"],
-    numbers: numbersOf({
-      silent: "dealer cars silent",
-      refused: "dealer cars refused",
-      read: "day cars files refused",
-    }),
+    numbers: order,
   },
   "/operate/days/:day": {
     dealer: text,
     outcome: text,
     field: text,
     reason: text,
-    numbers: numbersOf({ issues: "field outcome reason rows" }),
+    numbers: order,
   },
   "/operate/service": {},
   "/operate/log": { before: number },
   "/operate/feeds": { saved: flag },
-  "/operate/revenue": {
-    month,
-    numbers: numbersOf({ run: "day month before", classes: "class charged", accounts }),
-  },
+  "/operate/revenue": { month, numbers: order },
   "/operate/revenue.csv": { month },
-  "/operate/accounts": { q: text, numbers: numbersOf({ accounts }) },
-  "/operate/accounts/:accountId": { q: text, changed: changeNames, numbers: numbersOf({ accounts }) },
+  "/operate/accounts": { q: text, numbers: order },
+  "/operate/accounts/:accountId": { q: text, changed: changeNames, numbers: order },
   "/sql": { statement: text },
 } as const satisfies Readonly<Record<string, PageRules>>;
 
@@ -222,11 +193,7 @@ function faultOf(parameter: string, values: readonly string[], rule: Rule): Refu
   return refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed: allowedBy(rule), hint: "" });
 }
 
-/** The most values that a message lists. */
-const listedMax = 30;
-
 function allowedBy(rule: Exclude<Rule, "filter">): string {
   if ("pattern" in rule) return rule.expected;
-  if (rule === flag) return "no value";
-  return rule.length > listedMax ? `an order such as ${rule[0]} or ${rule[1]}` : orList(rule);
+  return rule === flag ? "no value" : orList(rule);
 }

@@ -172,8 +172,8 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets.
-  const isKept = isPaid(content.door) || content.door === "build";
+  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets, such as the demo's key.
+  const isKept = isPaid(content.door) || (content.door === "build" && visitor === undefined);
   context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument({ ...content, faults }, visitor);
@@ -210,23 +210,25 @@ const missingPage = (visitor: Visitor | undefined): PageContent => ({
     sentence: ["This road ends here."],
     car: "offroad",
     context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
-    more:
-      visitor === undefined ? undefined : (
-        <form class="line search" action="/find" method="get">
-          <input
-            class="in"
-            type="search"
-            name="q"
-            maxLength={200}
-            required
-            aria-label="Search"
-            placeholder="A car, a VIN, a dealer, a question"
-          />
-          <Button look="main">Search</Button>
-        </form>
-      ),
-    ways: [["/", "Home"], ...(visitor === undefined ? [] : [["/shop", "Shop"] as const]), ["/docs", "Build"]],
-    isQuiet: visitor !== undefined,
+    children: visitor && (
+      <form class="line search" action="/find">
+        <input
+          class="in"
+          type="search"
+          name="q"
+          maxLength={200}
+          required
+          aria-label="Search"
+          placeholder="A car, a VIN, a dealer, a question"
+        />
+        <Button look="main">Search</Button>
+      </form>
+    ),
+    more: (
+      <p>
+        <a href="/">Home</a> · <a href="/shop">Shop</a> · <a href="/docs">Build</a>
+      </p>
+    ),
   }),
 });
 
