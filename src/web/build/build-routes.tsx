@@ -15,11 +15,12 @@ import { visitorForm } from "../shell/forms.tsx";
 import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
-import { guideHtml, guides } from "./guides.ts";
+import { guides } from "./guides.ts";
+import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { type OperationDocs, operationDocs, valuesIn, withIds } from "./operation-docs.ts";
 import { operationPage } from "./operation-page.tsx";
-import { ConventionsPage, ErrorsPage, StartPage } from "./reference-pages.tsx";
+import { ErrorsPage, StartPage } from "./reference-pages.tsx";
 import type { SampleKey } from "./samples.ts";
 import { sendOperation } from "./send.ts";
 import { runSqlByForm, sendSqlFile, showSql } from "./sql-page.tsx";
@@ -86,17 +87,15 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
   };
   const version = `Version ${document.info.version} of the API, as [the OpenAPI document](/v1/openapi.json) of this service describes it.`;
   add("/docs", "Build on the market", start, version);
-  add(conventionsPath, "Conventions", () => <ConventionsPage />);
   add(
     errorsPath,
     "Errors",
     () => <ErrorsPage />,
     "Branch on `code`. The message names the parameter, the value and what was expected; its wording can change.",
   );
-  for (const guide of guides)
-    add(guide.path, guide.title, () => (
-      <article class="prose" dangerouslySetInnerHTML={{ __html: guideHtml(guide) }} />
-    ));
+  const conventions = { path: conventionsPath, title: "Conventions", html: () => proseHtml(document.info.description) };
+  for (const { path, title, html } of [conventions, ...guides])
+    add(path, title, () => <article class="prose" dangerouslySetInnerHTML={{ __html: html() }} />);
 }
 
 /** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */
