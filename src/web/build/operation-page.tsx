@@ -74,23 +74,12 @@ function ledeOf({ docs, request, visitor, key: { isOpen } }: OperationPageProps)
 
 /** Where the key of the samples comes from. */
 const KeyNote = ({ docs, visitor, key }: OperationPageProps): JSX.Element | null => {
-  if (docs.operation.scope === undefined || key.isOpen) return null;
-  if (visitor === undefined)
-    return (
-      <p class="small">
-        <a href="/sign-in">Sign in</a> to send requests here and to make a key.
-      </p>
-    );
-  if (key.secret === undefined)
-    return (
-      <p class="small">
-        <i>Send</i> needs no key, because you are signed in. Programs do: <a href="/account#keys">make one</a>, which is
-        shown once.
-      </p>
-    );
+  if (docs.operation.scope === undefined || key.isOpen || visitor === undefined) return null;
+  const isKnown = key.secret !== undefined;
   return (
     <p class="small">
-      Your key is filled in because you are signed in. <a href="/account#keys">Make another</a>
+      {isKnown ? "Your key is filled in because you are signed in." : "Programs need a key, which is shown once."}{" "}
+      <a href="/account#keys">{isKnown ? "Make another" : "Make one"}</a>
     </p>
   );
 };
