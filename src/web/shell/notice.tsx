@@ -28,15 +28,7 @@ const cars = {
 } as const;
 
 /** Returns the top and the body of a notice. */
-export const notice = ({
-  sentence,
-  context,
-  ways = [],
-  car = "wagon",
-  isNarrow,
-  children,
-  more,
-}: NoticeOptions) => ({
+export const notice = ({ sentence, context, ways = [], car = "wagon", isNarrow, children, more }: NoticeOptions) => ({
   top: (
     <div class="road">
       <CarDrawing car={{ ...cars[car], vin: "sign" }} />

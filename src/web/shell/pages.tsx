@@ -99,11 +99,7 @@ export function signedInPage(
 }
 
 /** Sends what a page or a form returns. */
-export function sendResult(
-  context: RequestContext,
-  result: PageContent | Redirect | SentFile,
-  visitor?: Visitor,
-): void {
+export function sendResult(context: RequestContext, result: PageContent | Redirect | SentFile, visitor?: Visitor) {
   if ("location" in result) return context.redirect(result.location);
   if ("body" in result) return sendPage(context, result, visitor);
   const { name, type = "text/csv; charset=utf-8", file } = result;
