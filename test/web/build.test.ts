@@ -333,8 +333,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     assert.equal(await button.textContent(), "Send for $0.002");
     await page.locator("#field-limit").fill("1");
     await page.locator(".sample pre", { hasText: "limit=1" }).first().waitFor();
-    await page.locator("[data-find]").fill("inventory_status");
-    assert.equal(await page.locator(".param:visible").first().getAttribute("id"), "param-inventory_status");
+    await page.getByText("more parameters").click();
     await page.locator("#field-inventory_status").selectOption("sold");
     await page.locator(".sends", { hasText: "$0.004" }).waitFor();
     await page.getByText("Python", { exact: true }).click();
@@ -342,7 +341,6 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
       (await page.locator(".sample pre:visible").textContent()) ?? "",
       /inventory_status=\["sold"\]|inventory_status="sold"/,
     );
-    await page.locator("[data-find]").fill("");
     await button.click();
     await page.locator("#answer header", { hasText: "$0.004" }).waitFor();
     assert.equal(new URL(page.url()).pathname, "/docs/search-listings");

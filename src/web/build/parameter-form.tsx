@@ -35,7 +35,7 @@ interface ParameterFormProps {
 export const formId = "request";
 
 export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
-  const { path, parameters, operation } = docs;
+  const { path, operation } = docs;
   const [first, others] = split(docs, request);
   const body = operation.requestBody;
   const field = (parameter: DocumentedParameter) => (
@@ -44,19 +44,7 @@ export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): J
   return (
     <form class="stack" id={formId} action={path} method={visitor === undefined ? "get" : "post"} data-request>
       {visitor === undefined ? null : <input type="hidden" name="csrf_token" value={visitor.csrfToken} />}
-      <div class="line ends">
-        <h2 id="parameters">Parameters</h2>
-        {others.length === 0 ? null : (
-          <input
-            class="in js-only"
-            type="search"
-            form="no-form"
-            aria-label="Find a parameter"
-            placeholder={`Find among ${parameters.length}`}
-            data-find
-          />
-        )}
-      </div>
+      <h2 id="parameters">Parameters</h2>
       <div class="params">{first.map(field)}</div>
       {body === undefined ? null : <BodyFields docs={docs} request={request} />}
       <div class="line unfolds">
