@@ -158,9 +158,6 @@ const Query = ({ visitor, statement, result, error, run }: SqlPageProps): JSX.El
       />
       <div class="line">
         <Button look="main">Run</Button>
-        <button type="button" class="btn js-only" data-copy-link={pathOf(statement)}>
-          Copy the link
-        </button>
         {["curl", "Python"].map((language) => (
           <Button key={language} look="quiet" href={samplePath(statement, language)}>
             {language}

@@ -13,16 +13,13 @@ function correctAddress(): void {
 
 const shownMs = 1500;
 
-/** Handles all copy buttons, also later ones: each copies the code beside it, or the link that it names. */
+/** Handles all copy buttons, also later ones: each copies the code beside it. */
 function enhanceCopyButtons(): void {
-  on("click", "[data-copy], [data-copy-link]", async (button) => {
-    const link = button.dataset.copyLink;
+  on("click", "[data-copy]", async (button) => {
     const texts = button.closest(".codebox, figure, p, div")?.querySelectorAll("pre, output") ?? [];
     const code = [...texts].find((text) => text.checkVisibility());
-    if (button.hasAttribute("data-copied")) return;
-    if (link !== undefined) await copyLink(new URL(link, location.href).href);
-    else if (code !== undefined) await copy(code);
-    else return;
+    if (code === undefined || button.hasAttribute("data-copied")) return;
+    await copy(code);
     const content = [...button.childNodes];
     button.replaceChildren("Copied");
     button.setAttribute("data-copied", "");
@@ -37,12 +34,6 @@ function enhanceCopyButtons(): void {
 async function copy(code: Element): Promise<void> {
   if (navigator.clipboard === undefined) document.getSelection()?.selectAllChildren(code);
   else await navigator.clipboard.writeText(code.textContent ?? "");
-}
-
-/** Copies a link; shows it to copy where the clipboard is not available. */
-async function copyLink(link: string): Promise<void> {
-  if (navigator.clipboard === undefined) prompt("Copy this link:", link);
-  else await navigator.clipboard.writeText(link);
 }
 
 /** Hides photos that do not load, so that the drawn car below them is seen. */
