@@ -42,16 +42,18 @@ export function operationPage(props: OperationPageProps): PageContent {
     columns: 2,
     children: (
       <>
-        <ParameterForm docs={docs} request={request} visitor={visitor} />
+        <div class="stack asked">
+          <ParameterForm docs={docs} request={request} visitor={visitor} />
+          <div class="stack reference">
+            <OperationReference docs={docs} />
+          </div>
+        </div>
         <div class="stack stick" id="code">
           <SampleBox sampled={{ docs, request, origin, key }} language={fields.get("language")} />
           <div id="answer" class="stack" aria-live="polite">
             <AnswerBox docs={docs} answer={answer} />
           </div>
           <KeyNote {...props} />
-        </div>
-        <div class="stack reference">
-          <OperationReference docs={docs} />
         </div>
       </>
     ),
