@@ -1,4 +1,4 @@
-/** A request of an operation as code: curl, the Python and the TypeScript client, and the call of an agent's tool. */
+/** A request of an operation as code: curl, the Python and the TypeScript client. */
 import { isObject } from "../../base/json.ts";
 import type { OperationId } from "../../contract/types.ts";
 import type { CodeLanguage } from "../components/code-box.tsx";
@@ -73,7 +73,6 @@ export function requestSamples(sampled: Sampled): readonly RequestSample[] {
   return [
     { name: "curl", language: "shell", code: curl(sampled) },
     ...(call === undefined ? [] : [python(sampled, call), typescript(sampled, call)]),
-    ...agent(sampled),
   ];
 }
 
@@ -107,40 +106,6 @@ const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.in
 
 /** Returns the text of a body. */
 export const bodyText = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
-
-/** The tools of agents that call an operation. */
-export const toolNames: Readonly<Partial<Record<OperationId, string>>> = {
-  searchListings: "search_listings",
-  getListing: "get_listing",
-  getVin: "look_up_vin",
-  interpretQuestion: "interpret_question",
-  getFacets: "count_facets",
-  getGroups: "group_listings",
-  listChanges: "list_changes",
-  getTrends: "trends",
-  findComparables: "value_vehicle",
-  searchDealers: "search_dealers",
-  searchDealerListings: "dealer_inventory",
-  exportListings: "export_listings",
-  getUsage: "get_usage",
-};
-
-/** Returns how an agent is connected, and the call of the tool that the operation answers; nothing if there is none. */
-function agent(sampled: Sampled): readonly RequestSample[] {
-  const { docs, request, origin } = sampled;
-  const name = toolNames[docs.operation.id];
-  if (name === undefined) return [];
-  const entries = request.values
-    .filter(([parameter]) => parameter.in !== "header" && parameter.name !== "format")
-    .map(([parameter, text]): readonly [string, unknown] => {
-      const value = typedValue(parameter, text);
-      return [parameter.name, parameter.schema.type === "array" ? [value].flat() : value];
-    });
-  const header = needsKey(sampled) ? ` \\\n  --header "Authorization: Bearer $${keyVariable}"` : "";
-  const call = JSON.stringify({ name, arguments: Object.fromEntries(entries) }, null, 2);
-  const code = `claude mcp add --transport http carquet ${origin}/mcp${header}\n\n# Ask in your words; the agent then calls:\n${call}`;
-  return [{ name: "Agent", language: "shell", code }];
-}
 
 type ClientCall = NonNullable<ReturnType<typeof clientCall>>;
 

@@ -124,7 +124,7 @@ export const pageRules: Readonly<Record<string, PageRules>> = {
       {
         ...Object.fromEntries(parameters.map(({ name }) => [name, "filter"])),
         body: text,
-        language: ["curl", "Python", "TypeScript", "Agent"],
+        language: ["curl", "Python", "TypeScript"],
       },
     ]),
   ),
