@@ -5,7 +5,7 @@ import { Area } from "../components/field.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
 import { Terms } from "./answer-fields.tsx";
-import { Prose } from "./markdown.tsx";
+import { Prose, proseHtml } from "./markdown.tsx";
 import {
   type DocumentedParameter,
   exampleText,
@@ -141,32 +141,36 @@ const ParameterField = ({ parameter, value }: { readonly parameter: DocumentedPa
   );
 };
 
+/** A description of at most this many characters is shown whole. */
+const shortTextMax = 110;
+
 interface DescriptionProps {
   readonly text?: string | undefined;
   readonly values: readonly unknown[];
 }
 
-/** A description, without what all filters do, and the values of a list: few below it, many to unfold. */
+/** A description, without what all filters do, and the values of a list; of a long one, the first sentence unfolds the rest. */
 const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
-  const list = (
-    <p class="values">
-      {values.map((value) => (
-        <code key={String(value)}>{String(value)}</code>
-      ))}
-    </p>
+  const plain = text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase());
+  const isShort = plain.length <= shortTextMax && values.length <= listedValuesMax;
+  const [first = plain] = isShort ? [] : (/^.*?[.](?=\s|$)/s.exec(plain) ?? []);
+  const more = (
+    <>
+      <Prose text={isShort ? plain : plain.slice(first.length)} />
+      <p class="values">
+        {values.map((value) => (
+          <code key={String(value)}>{String(value)}</code>
+        ))}
+      </p>
+    </>
   );
-  return (
-    <div>
-      <Prose text={text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase())} />
-      {values.length <= listedValuesMax ? (
-        list
-      ) : (
-        <details>
-          <summary>{values.length} values</summary>
-          {list}
-        </details>
-      )}
-    </div>
+  return isShort ? (
+    <div>{more}</div>
+  ) : (
+    <details>
+      <summary dangerouslySetInnerHTML={{ __html: proseHtml(first) }} />
+      {more}
+    </details>
   );
 };
 
