@@ -130,7 +130,7 @@ const broken = { dealer: dealerIdOf(3), day };
 test("no other account and no visitor sees a page of operators, and old addresses lead to the new ones", async () => {
   for (const path of ["/operate", "/operate/revenue.csv"]) assert.equal((await get(path)).status, 404, path);
   assert.equal((await send("/operate/decide", { ...broken, decision: "release" })).status, 404);
-  assert.equal((await get("/operate/revenue.csv", {})).headers.get("Location"), "/sign-in");
+  assert.equal((await get("/operate/revenue.csv", {})).status, 401);
   for (const [former, path] of [
     ["/operator", "/operate"],
     ["/operator/accounts/acct_1?q=x", "/operate/accounts/acct_1?q=x"],
@@ -471,10 +471,7 @@ test("a service is stale from a time on, and failed after an ingest that failed,
   const metrics = await (await fetch(client.metricsUrl ?? "")).text();
   assert.match(metrics, /^carquet_dealers_expected 6$.*^carquet_dealers_silent 1$/ms);
   clock.ms = Date.parse(day) + 12 * hourMs;
-  assert.match(
-    await read("/operate"),
-    /These prices are 12 hours old\..*one was due by 2026-11-19 11:00 UTC.*The next file is overdue/,
-  );
+  assert.match(await read("/operate"), /These prices are 12 hours old\..*The next file is overdue/);
   const stale = await fetch(`${url}/readyz`);
   assert.deepEqual([stale.status, (await stale.json()).freshness.status], [200, "stale"]);
   const error = "/feeds/x: disk full.";

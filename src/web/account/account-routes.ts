@@ -3,7 +3,6 @@ import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { fileDownload } from "../shell/file-download.ts";
 import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { ownAccountPage } from "./account-page.tsx";
@@ -30,7 +29,7 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   router.post("/account/cap", visitorForm(services, setCap(services)));
   router.post("/account/keys", visitorForm(services, createVisitorKey(services)));
   router.post("/account/keys/:keyId/revoke", visitorForm(services, endKey(services)));
-  router.get("/account/charges.csv", fileDownload(services, chargesCsv(services)));
+  router.get("/account/charges.csv", signedInPage(services, signInPage, chargesCsv(services), "download"));
   router.post("/account/password", visitorForm(services, changeVisitorPassword(services)));
   router.get(`${consentPath}/:id`, page(consentPage(services)));
   router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));

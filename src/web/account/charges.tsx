@@ -11,8 +11,9 @@ import { escapeFormula } from "../../formats/table-formats.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { capital } from "../sentences/words.ts";
-import { csvOfChunks, type Download } from "../shell/file-download.ts";
+import { csvOfChunks } from "../shell/file-download.ts";
 import { chargeText, count, plainWords, shortTime, signedAmount } from "../shell/format.ts";
+import type { PageVisit } from "../shell/pages.tsx";
 
 const shownEntries = 20;
 
@@ -83,11 +84,11 @@ export async function chargesSheet(
 /** Returns the entries of the visitor's account as CSV. */
 export const chargesCsv =
   ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor }: Download) => {
+  async ({ visitor }: PageVisit) => {
     const { accountId } = visitor.identity.key;
     const read = (after: LedgerEntry | null, limit: number): Promise<readonly LedgerEntry[]> =>
       administration.call(listEntryPage, { accountId, before: after?.entry ?? null, limit });
-    return { name: "charges.csv", content: csvOfChunks(columns, read, csvRow) };
+    return { name: "charges.csv", file: csvOfChunks(columns, read, csvRow) };
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;

@@ -1,4 +1,4 @@
-/** The fields of an answer in the order of the document: the path, the type and the description of each. */
+/** The fields of an answer or a body in the order of the document: the path, the type and the description of each. */
 import type { JSX } from "preact";
 import { resolve } from "../../contract/document.ts";
 import type { Referable, ResponseSchema } from "../../contract/operations.ts";
@@ -10,30 +10,35 @@ export const AnswerFields = ({ schema }: { readonly schema: Referable<ResponseSc
   return (
     <details class="more">
       <summary>{fields.length} fields</summary>
-      <dl class="terms">
-        {fields.map(([path, type, description]) => (
-          <div key={path}>
-            <dt>
-              <code>{path}</code> <small>{type}</small>
-            </dt>
-            <dd>
-              <Prose text={description} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Terms terms={fields} />
     </details>
   );
 };
 
-type AnswerField = readonly [path: string, type: string, description: string | undefined];
+type Term = readonly [path: string, type: string, description: string | undefined];
+
+/** A list of terms; `id` is what their anchors begin with. */
+export const Terms = ({ terms, id }: { readonly terms: readonly Term[]; readonly id?: string }): JSX.Element => (
+  <dl class="terms">
+    {terms.map(([path, type, description]) => (
+      <div key={path} id={id && `${id}${path}`}>
+        <dt>
+          <code>{path}</code> <small>{type}</small>
+        </dt>
+        <dd>
+          <Prose text={description} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** Returns the fields of an object, or of the items of a list, with those within them. An object that contains itself is not repeated. */
 function fieldsOf(
   schema: Referable<ResponseSchema>,
   path = "",
   around: readonly ResponseSchema[] = [],
-): readonly AnswerField[] {
+): readonly Term[] {
   const object = objectIn(schema);
   if (object === undefined || around.includes(object)) return [];
   const { properties = {}, additionalProperties: other, required = [] } = object;

@@ -11,16 +11,16 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
-import type { PageContent } from "../shell/document.tsx";
 import { visitorForm } from "../shell/forms.tsx";
 import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
-import { guideHtml, guides } from "./guides.ts";
+import { guides } from "./guides.ts";
+import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { type OperationDocs, operationDocs, valuesIn, withIds } from "./operation-docs.ts";
 import { operationPage } from "./operation-page.tsx";
-import { ConventionsPage, ErrorsPage, StartPage } from "./reference-pages.tsx";
+import { ErrorsPage, StartPage } from "./reference-pages.tsx";
 import type { SampleKey } from "./samples.ts";
 import { sendOperation } from "./send.ts";
 import { runSqlByForm, sendSqlFile, showSql } from "./sql-page.tsx";
@@ -42,7 +42,7 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
       const visitor = await visitorOf(context, services);
       const shown = await example(docs);
       const common = commonOf(context, services, visitor);
-      sendDocs(context, operationPage({ ...common, docs: shown, request: valuesIn(shown, fields), fields }), visitor);
+      sendPage(context, operationPage({ ...common, docs: shown, request: valuesIn(shown, fields), fields }), visitor);
     });
     const send = visitorForm(services, async ({ context, visitor, fields }) => {
       const shown = await example(docs);
@@ -62,16 +62,9 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
 
 /** What pages of operations share: the visitor, the origin of the service, and the key of the demo for its own account. */
 function commonOf(context: RequestContext, services: SiteServices, visitor: Visitor | undefined) {
-  const { isOpen } = services.accounts;
   const isDemo = visitor !== undefined && visitor.identity.key.accountId === demoAccountOf(context, services);
-  const key: SampleKey = { isOpen, secret: isDemo ? services.demoKey : undefined };
-  return { visitor, isOpen, key, origin: services.publicUrl ?? serviceOrigin(context) };
-}
-
-/** Sends a page that can have the key of the demo, which no cache keeps. */
-function sendDocs(context: RequestContext, content: PageContent, visitor: Visitor | undefined): void {
-  sendPage(context, content, visitor);
-  if (visitor !== undefined) context.set("Cache-Control", "no-store");
+  const key: SampleKey = { isOpen: services.accounts.isOpen, secret: isDemo ? services.demoKey : undefined };
+  return { visitor, key, origin: services.publicUrl ?? serviceOrigin(context) };
 }
 
 /** Adds the start, the guides and the reference. */
@@ -85,7 +78,7 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
     router.get(path, async (context) => {
       const visitor = await visitorOf(context, services);
       const children = body(context, visitor);
-      sendDocs(context, buildPage({ path, title, lede, visitor, columns: 1, children }), visitor);
+      sendPage(context, buildPage({ path, title, lede, visitor, columns: 1, children }), visitor);
     });
   const [first] = operationDocs;
   const start = (context: RequestContext, visitor?: Visitor): JSX.Element => {
@@ -94,17 +87,15 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
   };
   const version = `Version ${document.info.version} of the API, as [the OpenAPI document](/v1/openapi.json) of this service describes it.`;
   add("/docs", "Build on the market", start, version);
-  add(conventionsPath, "Conventions", () => <ConventionsPage />);
   add(
     errorsPath,
     "Errors",
     () => <ErrorsPage />,
     "Branch on `code`. The message names the parameter, the value and what was expected; its wording can change.",
   );
-  for (const guide of guides)
-    add(guide.path, guide.title, () => (
-      <article class="prose" dangerouslySetInnerHTML={{ __html: guideHtml(guide) }} />
-    ));
+  const conventions = { path: conventionsPath, title: "Conventions", html: () => proseHtml(document.info.description) };
+  for (const { path, title, html } of [conventions, ...guides])
+    add(path, title, () => <article class="prose" dangerouslySetInnerHTML={{ __html: html() }} />);
 }
 
 /** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */

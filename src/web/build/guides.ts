@@ -11,14 +11,15 @@ interface Guide {
   /** The path of its page. */
   readonly path: string;
   readonly title: string;
-  readonly markdown: string;
+  readonly html: () => string;
 }
 
 function guideOf(file: string): Guide {
   const name = file === "CHANGELOG.md" ? "changelog" : posix.basename(file, ".md");
   const markdown = projectText(file);
   const title = /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? name;
-  return { name, file, path: `/docs/guides/${name}`, title, markdown };
+  const html = () => markdownRenderer((href) => targetOf(href, file))(markdown);
+  return { name, file, path: `/docs/guides/${name}`, title, html };
 }
 
 export const guides: readonly Guide[] = [
@@ -27,10 +28,6 @@ export const guides: readonly Guide[] = [
     .map((file) => `docs/${file}`),
   "CHANGELOG.md",
 ].map(guideOf);
-
-/** Returns the HTML of a guide. */
-export const guideHtml = ({ file, markdown }: Guide): string =>
-  markdownRenderer((href) => targetOf(href, file))(markdown);
 
 /** Files outside the guides that the site serves elsewhere. */
 const served: Readonly<Record<string, string>> = { "schemas/openapi.yaml": "/v1/openapi.json", "README.md": "/docs" };

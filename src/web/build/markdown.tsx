@@ -1,9 +1,10 @@
 /** Markdown as HTML: the texts of the document and the guides. They are parts of the project, so their HTML is trusted. */
 import { Marked, type Tokens } from "marked";
-import type { JSX } from "preact";
+import { Fragment, h, type JSX } from "preact";
+import { renderToString } from "preact-render-to-string";
 
 /** Returns the anchor of a heading, spelled as GitHub spells it. */
-export const anchorOf = (heading: string): string =>
+const anchorOf = (heading: string): string =>
   heading
     .replaceAll("`", "")
     .toLowerCase()
@@ -11,16 +12,7 @@ export const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, "-");
 
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? "");
+const escapeHtml = (text: string): string => renderToString(h(Fragment, null, text));
 
 /** Returns where a link of a text leads; undefined if it leads out of the site. */
 type ResolveLink = (href: string) => string | undefined;

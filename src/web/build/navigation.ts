@@ -32,12 +32,9 @@ export const groupOfTag = (tag: string): string =>
 
 /** The short names of operations in the list of pages; others have their titles. */
 const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
-  searchListingsByPage: "By page number",
-  getVin: "Look up a VIN",
   getEvidence: "History of a VIN",
   suggestFilters: "Suggest",
   interpretQuestion: "Ask in words",
-  searchDealerListings: "Cars of a dealer",
   getFacets: "Facets",
   getGroups: "Groups",
   getTrends: "Trends",
@@ -49,14 +46,7 @@ const shortNames: Readonly<Partial<Record<OperationId, string>>> = {
   findFittingModels: "Models that fit",
   listChanges: "Changes",
   listSearches: "Saved searches",
-  createSearch: "Save a search",
-  deleteSearch: "Delete a search",
-  resumeSearch: "Resume a search",
-  rotateSearchSecret: "Replace a secret",
   exportListings: "Exports",
-  runSql: "SQL",
-  getUsage: "Usage",
-  getDocument: "The document",
 };
 
 export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) => ({
@@ -82,19 +72,19 @@ export function pageNamed(words: string): string | undefined {
 }
 
 /** The guides of the groups, by name; all others are in the last group. */
-const groupedGuides = {
-  start: "getting-started first-feed how-it-works troubleshooting",
-  use: "api explorer agents analysts sql valuation changes webhooks open-from-elsewhere iceberg",
-  operate: "feeds mappings ingest lifecycle accounts deployment operations replication configuration",
-};
+const groupedGuides = [
+  ["Start", "getting-started first-feed how-it-works troubleshooting"],
+  ["Use", "api explorer agents analysts sql valuation changes webhooks open-from-elsewhere iceberg"],
+  ["Operate", "feeds mappings ingest lifecycle accounts deployment operations replication configuration"],
+] as const;
 
-const guidesNamed = (names: string): readonly DocsLink[] =>
-  names.split(" ").flatMap((name) => guides.filter((guide) => guide.name === name));
-
-const grouped = Object.values(groupedGuides).join(" ").split(" ");
+const grouped = groupedGuides.flatMap(([, names]) => names.split(" "));
 
 export const guideGroups: readonly DocsGroup[] = [
-  { title: "Start", links: guidesNamed(groupedGuides.start) },
+  ...groupedGuides.map(([title, names]) => ({
+    title,
+    links: names.split(" ").flatMap((name) => guides.filter((guide) => guide.name === name)),
+  })),
   {
     title: "Reference",
     links: [
@@ -105,7 +95,5 @@ export const guideGroups: readonly DocsGroup[] = [
       { path: `${conventionsPath}#authentication`, title: "Keys and scopes" },
     ],
   },
-  { title: "Use", links: guidesNamed(groupedGuides.use) },
-  { title: "Operate", links: guidesNamed(groupedGuides.operate) },
   { title: "More", links: guides.filter(({ name }) => !grouped.includes(name)) },
 ];

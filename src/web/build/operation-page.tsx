@@ -23,8 +23,6 @@ interface OperationPageProps {
   readonly docs: OperationDocs;
   readonly request: OperationValues;
   readonly visitor: Visitor | undefined;
-  /** Whether the service has no accounts: requests need no key and cost nothing. */
-  readonly isOpen: boolean;
   readonly origin: string;
   readonly key: SampleKey;
   /** The fields of the address or the form: the language, and whether the key is shown. */
@@ -44,20 +42,22 @@ export function operationPage(props: OperationPageProps): PageContent {
     columns: 2,
     children: (
       <>
-        <ParameterForm docs={docs} request={request} visitor={visitor} />
+        <div class="stack asked">
+          <ParameterForm docs={docs} request={request} visitor={visitor} />
+          <div class="stack reference">
+            <OperationReference docs={docs} />
+          </div>
+        </div>
         <div class="stack stick" id="code">
           <SampleBox
             sampled={{ docs, request, origin, key }}
-            language={fields.get("language") ?? ""}
+            language={fields.get("language")}
             isKeyShown={fields.has("key")}
           />
           <div id="answer" class="stack" aria-live="polite">
             <AnswerBox docs={docs} answer={answer} />
           </div>
           <KeyNote {...props} />
-        </div>
-        <div class="stack reference">
-          <OperationReference docs={docs} />
         </div>
       </>
     ),
@@ -67,7 +67,7 @@ export function operationPage(props: OperationPageProps): PageContent {
 }
 
 /** Returns the first sentence on an operation, its price, and how many requests the visitor may send. */
-function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string {
+function ledeOf({ docs, request, visitor, key: { isOpen } }: OperationPageProps): string {
   const [sentence = ""] = /^.*?[.](?=\s|$)/s.exec(docs.description) ?? [];
   const micros = priceOf(docs, request);
   const price =
@@ -80,25 +80,17 @@ function ledeOf({ docs, request, visitor, isOpen }: OperationPageProps): string 
 
 /** Where the key of the samples comes from. */
 const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Element | null => {
-  if (docs.operation.scope === undefined || key.isOpen) return null;
-  if (visitor === undefined)
-    return (
-      <p class="small">
-        <a href="/sign-in">Sign in</a> to send requests here and to make a key.
-      </p>
-    );
-  if (key.secret === undefined)
-    return (
-      <p class="small">
-        <i>Send</i> needs no key, because you are signed in. Programs do: <a href="/account#keys">make one</a>, which is
-        shown once.
-      </p>
-    );
+  if (docs.operation.scope === undefined || key.isOpen || visitor === undefined) return null;
+  const isKnown = key.secret !== undefined;
   return (
     <p class="small">
-      Your key is filled in because you are signed in.{" "}
-      {fields.has("key") ? <a href={docs.path}>Hide it</a> : <a href={`${docs.path}?key=shown`}>Show it</a>} ·{" "}
-      <a href="/account#keys">Make another</a>
+      {isKnown ? "Your key is filled in because you are signed in." : "Programs need a key, which is shown once."}{" "}
+      {!isKnown ? null : fields.has("key") ? (
+        <a href={docs.path}>Hide it</a>
+      ) : (
+        <a href={`${docs.path}?key=shown`}>Show it</a>
+      )}{" "}
+      <a href="/account#keys">{isKnown ? "Make another" : "Make one"}</a>
     </p>
   );
 };

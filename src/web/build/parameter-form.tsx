@@ -4,7 +4,8 @@ import { Button } from "../components/button.tsx";
 import { Area } from "../components/field.tsx";
 import { usd } from "../shell/format.ts";
 import type { Visitor } from "../shell/visitor.ts";
-import { Prose } from "./markdown.tsx";
+import { Terms } from "./answer-fields.tsx";
+import { Prose, proseHtml } from "./markdown.tsx";
 import {
   type DocumentedParameter,
   exampleText,
@@ -34,7 +35,7 @@ interface ParameterFormProps {
 export const formId = "request";
 
 export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): JSX.Element => {
-  const { path, parameters, operation } = docs;
+  const { path, operation } = docs;
   const [first, others] = split(docs, request);
   const body = operation.requestBody;
   const field = (parameter: DocumentedParameter) => (
@@ -43,19 +44,7 @@ export const ParameterForm = ({ docs, request, visitor }: ParameterFormProps): J
   return (
     <form class="stack" id={formId} action={path} method={visitor === undefined ? "get" : "post"} data-request>
       {visitor === undefined ? null : <input type="hidden" name="csrf_token" value={visitor.csrfToken} />}
-      <div class="line ends">
-        <h2 id="parameters">Parameters</h2>
-        {others.length === 0 ? null : (
-          <input
-            class="in js-only"
-            type="search"
-            form="no-form"
-            aria-label="Find a parameter"
-            placeholder={`Find among ${parameters.length}`}
-            data-find
-          />
-        )}
-      </div>
+      <h2 id="parameters">Parameters</h2>
       <div class="params">{first.map(field)}</div>
       {body === undefined ? null : <BodyFields docs={docs} request={request} />}
       <div class="line unfolds">
@@ -160,32 +149,28 @@ interface DescriptionProps {
   readonly values: readonly unknown[];
 }
 
-/** A description: without what all filters do; its first sentence, and the rest to unfold if it is long; few values of a list beside it, many below. */
+/** A description, without what all filters do, and the values of a list; of a long one, the first sentence unfolds the rest. */
 const Description = ({ text = "", values }: DescriptionProps): JSX.Element => {
   const plain = text.replace(/^Only return listings (\w)/, (_, letter: string) => letter.toUpperCase());
-  const first = plain.length <= shortTextMax ? plain : (/^.*?[.](?=\s|$)/s.exec(plain)?.[0] ?? plain);
-  const rest = plain.slice(first.length).trim();
-  const hasMany = values.length > listedValuesMax;
-  const list =
-    values.length === 0 ? null : (
+  const isShort = plain.length <= shortTextMax && values.length <= listedValuesMax;
+  const [first = plain] = isShort ? [] : (/^.*?[.](?=\s|$)/s.exec(plain) ?? []);
+  const more = (
+    <>
+      <Prose text={isShort ? plain : plain.slice(first.length)} />
       <p class="values">
         {values.map((value) => (
           <code key={String(value)}>{String(value)}</code>
         ))}
       </p>
-    );
-  return (
-    <div>
-      <Prose text={first} />
-      {hasMany ? null : list}
-      {rest === "" && !hasMany ? null : (
-        <details>
-          <summary>{hasMany ? `${values.length} values` : "More"}</summary>
-          {rest === "" ? null : <Prose text={rest} />}
-          {hasMany ? list : null}
-        </details>
-      )}
-    </div>
+    </>
+  );
+  return isShort ? (
+    <div>{more}</div>
+  ) : (
+    <details>
+      <summary dangerouslySetInnerHTML={{ __html: proseHtml(first) }} />
+      {more}
+    </details>
   );
 };
 
@@ -199,19 +184,13 @@ const BodyFields = ({ docs: { operation }, request }: Pick<ParameterFormProps, "
       spellcheck={false}
       value={typeof request.body === "string" ? request.body : JSON.stringify(request.body, null, 2)}
     />
-    <div class="params">
-      {Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => (
-        <div class="param whole" key={name} id={`param-${name}`}>
-          <div>
-            <code>
-              <b>{name}</b>
-            </code>{" "}
-            <small>{constraintText(property)}</small>
-            {operation.requestBody?.required?.includes(name) === true ? <small> · required</small> : null}
-            <Prose text={property.description} />
-          </div>
-        </div>
-      ))}
-    </div>
+    <Terms
+      id="param-"
+      terms={Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => [
+        name,
+        `${constraintText(property)}${operation.requestBody?.required?.includes(name) ? "" : ", optional"}`,
+        property.description,
+      ])}
+    />
   </>
 );

@@ -1,9 +1,7 @@
-/** The pages about all operations: the start, the conventions of the document, and the errors. */
+/** The pages about all operations: the start, and the errors. */
 import type { JSX } from "preact";
-import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
 import { Sheet } from "../components/sheet.tsx";
-import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, errorsPath, guideGroups } from "./navigation.ts";
 import { errorCodes, errorMessage } from "./operation-docs.ts";
 import { SampleBox } from "./sample-box.tsx";
@@ -27,7 +25,7 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
     </div>
     <section class="stack" aria-labelledby="first-request">
       <h2 id="first-request">A first request</h2>
-      <SampleBox sampled={sampled} language="" isKeyShown={false} />
+      <SampleBox sampled={sampled} />
       {sampled.key.isOpen || sampled.key.secret !== undefined ? null : (
         <p class="small">
           Keys are created on the page of your account; see{" "}
@@ -36,10 +34,6 @@ export const StartPage = ({ sampled }: { readonly sampled: Sampled }): JSX.Eleme
       )}
     </section>
   </div>
-);
-
-export const ConventionsPage = (): JSX.Element => (
-  <article class="prose" dangerouslySetInnerHTML={{ __html: proseHtml(document.info.description) }} />
 );
 
 export const ErrorsPage = (): JSX.Element => (

@@ -10,12 +10,12 @@ import type { SentAnswer } from "./send.ts";
 interface SampleBoxProps {
   readonly sampled: Sampled;
   /** The name of the chosen language; the first one if there is none of that name. */
-  readonly language: string;
+  readonly language?: string | null;
   /** Whether the whole key is shown. */
-  readonly isKeyShown: boolean;
+  readonly isKeyShown?: boolean;
 }
 
-export const SampleBox = ({ sampled, language, isKeyShown }: SampleBoxProps): JSX.Element => {
+export const SampleBox = ({ sampled, language, isKeyShown = false }: SampleBoxProps): JSX.Element => {
   const samples = requestSamples(sampled);
   const chosen = samples.find(({ name }) => name === language) ?? samples[0];
   return (

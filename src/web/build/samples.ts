@@ -52,7 +52,7 @@ export const pythonMethod = (method: string): string =>
 export interface SampleKey {
   /** The key itself, if the page knows it. */
   readonly secret: string | undefined;
-  /** Whether requests need none. */
+  /** Whether requests need none, and cost nothing: the service has no accounts. */
   readonly isOpen: boolean;
 }
 
@@ -65,15 +65,17 @@ export interface Sampled {
 }
 
 /** The name of the environment variable that has a key, in all samples and in the guides. */
-export const keyVariable = "CARQUET_KEY";
+const keyVariable = "CARQUET_KEY";
 
 /** Returns a request in all languages that have an equivalent. */
-export const requestSamples = (sampled: Sampled): readonly RequestSample[] => [
-  { name: "curl", language: "shell", code: curl(sampled) },
-  { name: "Python", language: "python", code: python(sampled) },
-  { name: "TypeScript", language: "typescript", code: typescript(sampled) },
-  ...agent(sampled),
-];
+export function requestSamples(sampled: Sampled): readonly RequestSample[] {
+  const call = clientCall(sampled);
+  return [
+    { name: "curl", language: "shell", code: curl(sampled) },
+    ...(call === undefined ? [] : [python(sampled, call), typescript(sampled, call)]),
+    ...agent(sampled),
+  ];
+}
 
 const needsKey = ({ docs, key }: Sampled): boolean => docs.operation.scope !== undefined && !key.isOpen;
 
@@ -140,9 +142,12 @@ function agent(sampled: Sampled): readonly RequestSample[] {
   return [{ name: "Agent", language: "shell", code }];
 }
 
-/** Returns the call of a client's method: no method if the clients have none, the texts before the named values, and how many items to read. */
-function sampleCall({ docs, request: { values, body } }: Sampled) {
-  const [method, result = "body"] = clientMethods[docs.operation.id] ?? [];
+type ClientCall = NonNullable<ReturnType<typeof clientCall>>;
+
+/** Returns the call of a client's method, with the texts before the named values, and how many items to read; undefined if the clients have none. */
+function clientCall({ docs, request: { values, body } }: Sampled) {
+  const [method, result] = clientMethods[docs.operation.id] ?? [];
+  if (method === undefined || result === undefined) return undefined;
   const path = values.filter(([parameter]) => parameter.in === "path").map(([, text]) => text);
   const query = values
     .filter(([{ name, in: location }]) => location === "query" && !(name === "format" && result === "file"))
@@ -193,25 +198,20 @@ const pythonUses: Readonly<Record<ClientResult, (call: string) => string>> = {
 const keyIn = (sampled: Sampled, environment: string): string =>
   needsKey(sampled) ? (sampled.key.secret === undefined ? environment : written(sampled.key.secret)) : '"none"';
 
-function python(sampled: Sampled): string {
-  const { docs, request, origin } = sampled;
-  const { method, result, texts, named, itemsMax } = sampleCall(sampled);
+function python(sampled: Sampled, { method, result, texts, named, itemsMax }: ClientCall): RequestSample {
   const items = [
     ...texts.map(written),
     ...named.map(([name, value]) => `${pythonWords[name] ?? name}=${written(value)}`),
     ...(result === "items" ? [`items_max=${written(itemsMax)}`] : []),
   ];
-  const query = named.map(([name, value]) => `${written(name)}: ${written(value)}`).join(", ");
-  const call =
-    method === undefined
-      ? `${enclosed(["client.get(", ")"], [written(requestPath(docs, request)), `{${query}}`], "    ")}.json()`
-      : enclosed([`client.${pythonMethod(method)}(`, ")"], items, "    ");
+  const call = enclosed([`client.${pythonMethod(method)}(`, ")"], items, "    ");
   const keyText = keyIn(sampled, `os.environ["${keyVariable}"]`);
-  return `# In a checkout of Carquet, after npm ci: pip install ./clients/python. Elsewhere: the wheel of pip wheel --no-deps ./clients/python
+  const code = `# In a checkout of Carquet, after npm ci: pip install ./clients/python. Elsewhere: the wheel of pip wheel --no-deps ./clients/python
 ${keyText.startsWith("os") ? "import os\n\n" : ""}from carquet_client import Client
 
-client = Client("${origin}", ${keyText})
+client = Client("${sampled.origin}", ${keyText})
 ${pythonUses[result](call)}`;
+  return { name: "Python", language: "python", code };
 }
 
 const printedBody = (call: string): string => `const answer = await ${call};\nconsole.log(answer);`;
@@ -224,25 +224,20 @@ const typescriptUses: Readonly<Record<ClientResult, (call: string) => string>> =
   file: (call) => `const response = await ${call};\nconst bytes = await response.arrayBuffer();`,
 };
 
-function typescript(sampled: Sampled): string {
-  const { docs, origin } = sampled;
-  const { path, method: verb } = docs.operation;
-  const { method, result, texts, named, itemsMax } = sampleCall(sampled);
+function typescript(sampled: Sampled, { method, result, texts, named, itemsMax }: ClientCall): RequestSample {
   const pairs = named.map(([name, value]) => `${name}: ${written(value)}`);
   const query = pairs.length === 0 ? [] : [enclosed(["{ ", " }"], pairs, "  ")];
   const bounds =
     result === "items" ? [...(query.length === 0 ? ["{}"] : []), `{ itemsMax: ${written(itemsMax)} }`] : [];
-  const call =
-    method === undefined
-      ? `carquet.http.${verb.toUpperCase()}(${[written(path), ...query.map((one) => `{ params: { query: ${one} } }`)].join(", ")})`
-      : `carquet.${method}(${[...texts.map(written), ...query, ...bounds].join(", ")})`;
+  const call = `carquet.${method}(${[...texts.map(written), ...query, ...bounds].join(", ")})`;
   const keyText = keyIn(sampled, `process.env["${keyVariable}"] ?? ""`);
-  return `// In a checkout of Carquet, after npm ci: npm pack ./clients/typescript. In your project: npm install <checkout>/carquet-client-*.tgz
+  const code = `// In a checkout of Carquet, after npm ci: npm pack ./clients/typescript. In your project: npm install <checkout>/carquet-client-*.tgz
 import { CarquetClient } from "carquet-client";
 
 const carquet = new CarquetClient({
-  baseUrl: "${origin}",
+  baseUrl: "${sampled.origin}",
   apiKey: ${keyText},
 });
 ${typescriptUses[result](call)}`;
+  return { name: "TypeScript", language: "typescript", code };
 }

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import { prices } from "../../accounts/policy/prices.ts";
-import type { RequestContext } from "../../http/context.ts";
 import type { InnerRequest } from "../../http/inner-requests.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Button } from "../components/button.tsx";
@@ -11,13 +10,12 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Area } from "../components/field.tsx";
 import { Note } from "../components/sheet.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { count, usd } from "../shell/format.ts";
-import { Form, type SentFile, type VisitorForm } from "../shell/forms.tsx";
-import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import { amountOf, count, usd } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler, SentFile } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { operationDocs } from "./operation-docs.ts";
-import { keyVariable, requestSamples } from "./samples.ts";
+import { docsPath } from "./operation-docs.ts";
 import { messageIn, microsOf } from "./send.ts";
 import { readRows, type SqlResult, SqlResultView } from "./sql-result.tsx";
 
@@ -59,10 +57,13 @@ GROUP BY dealer_name ORDER BY electric_cars DESC LIMIT 12`,
 
 const pathOf = (statement: string): string => `/sql?${new URLSearchParams({ statement })}`;
 
+/** Returns the page with the statement as programs send it. */
+const samplePath = (statement: string, language: string): string =>
+  `${docsPath("runSql")}?${new URLSearchParams({ body: JSON.stringify({ sql: statement }), language })}`;
+
 /** What a page of SQL shows besides the statement. */
 interface SqlPageProps {
   readonly services: SiteServices;
-  readonly context: RequestContext;
   readonly visitor: Visitor;
   readonly statement: string;
   readonly result?: SqlResult;
@@ -74,14 +75,8 @@ interface SqlPageProps {
 /** The page before a statement runs. */
 export const showSql =
   (services: SiteServices): PageHandler =>
-  async ({ context, visitor, query }) =>
-    sqlPage({
-      services,
-      context,
-      visitor,
-      statement: query.get("statement") ?? examples[0]?.[1] ?? "",
-      run: randomUUID(),
-    });
+  async ({ visitor, query }) =>
+    sqlPage({ services, visitor, statement: query.get("statement") ?? examples[0]?.[1] ?? "", run: randomUUID() });
 
 async function sqlPage(props: SqlPageProps): Promise<PageContent> {
   const { services, visitor, statement, result } = props;
@@ -148,61 +143,40 @@ const Off = ({ statement }: { readonly statement: string }): JSX.Element => (
 
 const queryForm = "query";
 
-const Query = ({ services, context, visitor, statement, result, error, run }: SqlPageProps): JSX.Element => {
-  const hidden = <input type="hidden" name="run" value={run} form={queryForm} />;
-  return (
-    <>
-      <Form visitor={visitor} action="/sql" id={queryForm} class="stack near">
-        <Area
-          label="Query"
-          name="statement"
-          rows={9}
-          spellcheck={false}
-          maxLength={12_000}
-          required
-          value={statement}
-          error={error}
-        />
-        <div class="line">
-          <Button look="main">Run</Button>
-          <button type="button" class="btn js-only" data-copy-link={pathOf(statement)}>
-            Copy the link
-          </button>
-          <Samples services={services} context={context} statement={statement} />
-          {result === undefined ? null : (
-            <small class="end">
-              {count(result.total)} {result.total === 1 ? "row" : "rows"}
-              {result.micros === undefined || result.micros === 0 ? "" : ` · ${usd(result.micros)}`}
-            </small>
-          )}
-        </div>
-      </Form>
-      {result === undefined ? null : (
-        <>
-          {hidden}
-          <SqlResultView result={result} form={queryForm} />
-        </>
-      )}
-    </>
-  );
-};
-
-/** The statement as programs send it. */
-const Samples = ({ services, context, statement }: Pick<SqlPageProps, "services" | "context" | "statement">) => {
-  const docs = operationDocs.find(({ operation }) => operation.id === "runSql");
-  if (docs === undefined) return null;
-  const request = { values: [], body: { sql: statement } };
-  const origin = services.publicUrl ?? serviceOrigin(context);
-  const key = { isOpen: services.accounts.isOpen, secret: undefined };
-  return requestSamples({ docs, request, origin, key })
-    .slice(0, 2)
-    .map(({ name, code, language }) => (
-      <details key={name} class="sampled">
-        <summary class="btn quiet">{name}</summary>
-        <CodeBox title={`${keyVariable} is a key of yours`} code={code} language={language} />
-      </details>
-    ));
-};
+const Query = ({ visitor, statement, result, error, run }: SqlPageProps): JSX.Element => (
+  <>
+    <Form visitor={visitor} action="/sql" id={queryForm} class="stack near" hidden={{ run }}>
+      <Area
+        label="Query"
+        name="statement"
+        rows={9}
+        spellcheck={false}
+        maxLength={12_000}
+        required
+        value={statement}
+        error={error}
+      />
+      <div class="line">
+        <Button look="main">Run</Button>
+        <button type="button" class="btn js-only" data-copy-link={pathOf(statement)}>
+          Copy the link
+        </button>
+        {["curl", "Python"].map((language) => (
+          <Button key={language} look="quiet" href={samplePath(statement, language)}>
+            {language}
+          </Button>
+        ))}
+        {result === undefined ? null : (
+          <small class="end">
+            {amountOf(result.total, "row")}
+            {result.micros === undefined || result.micros === 0 ? "" : ` · ${usd(result.micros)}`}
+          </small>
+        )}
+      </div>
+    </Form>
+    {result === undefined ? null : <SqlResultView result={result} form={queryForm} />}
+  </>
+);
 
 /** Returns the request that runs a statement. */
 const requestOf = (statement: string, format: string, run: string): InnerRequest => ({
@@ -223,7 +197,7 @@ export const runSqlByForm =
     const sent = fields.get("run") ?? "";
     // Only another chart or order of a result runs under its key again.
     const run = (fields.has("column") || fields.has("sort")) && runPattern.test(sent) ? sent : randomUUID();
-    const page = { services, context, visitor, statement, run };
+    const page = { services, visitor, statement, run };
     return services.sendRequest(context, visitor.identity, requestOf(statement, "ndjson", run), async (answer) => {
       if (answer.status !== 200) return sqlPage({ ...page, error: await messageIn(answer.body) });
       const { rows, columns } = await readRows(answer.body);
@@ -253,7 +227,7 @@ export const sendSqlFile =
     const format = fields.get("format") ?? "";
     const type = fileFormats.get(format);
     const run = randomUUID();
-    const page = { services, context, visitor, statement, run };
+    const page = { services, visitor, statement, run };
     if (type === undefined)
       return sqlPage({ ...page, error: `Unknown format ${format}: expected csv, parquet or arrow.` });
     const request = requestOf(statement, format, run);

@@ -1,6 +1,6 @@
 /**
- * The form of an operation in Build: its sample follows what is typed, its parameters are found while one types, and answers are shown without leaving
- * the page. The service draws all of it, so that everything works without scripts.
+ * The form of an operation in Build: its sample follows what is typed, and answers are shown without leaving the page. The service draws all of
+ * it, so that everything works without scripts.
  */
 import { afterPause } from "./elements.ts";
 
@@ -17,8 +17,7 @@ function enhance(form: HTMLFormElement): void {
       )
     )
       return;
-    if (target.matches("[data-find]")) find(form, target.value);
-    else if (target.form === form && target.name !== "language") typed((signal) => follow(form, signal));
+    if (target.form === form && target.name !== "language") typed((signal) => follow(form, signal));
   });
   form.addEventListener("submit", (event) => {
     if (form.method !== "post") return;
@@ -63,16 +62,6 @@ function replace(html: string, selectors: readonly [string, ...string[]]): boole
     if (found !== null) document.querySelector(selector)?.replaceChildren(...found.childNodes);
   }
   return true;
-}
-
-/** Shows the parameters that have some words in their names, or else in their descriptions. */
-function find(form: HTMLFormElement, words: string): void {
-  const wanted = words.trim().toLowerCase();
-  const all = [...form.querySelectorAll<HTMLElement>(".param")];
-  const named = all.filter(({ id }) => id.includes(wanted));
-  for (const one of all)
-    one.hidden = named.length > 0 ? !named.includes(one) : !one.textContent.toLowerCase().includes(wanted);
-  for (const details of form.querySelectorAll<HTMLDetailsElement>("details.more")) details.open = wanted !== "";
 }
 
 const form = document.querySelector<HTMLFormElement>("form[data-request]");

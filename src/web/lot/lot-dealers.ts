@@ -111,7 +111,7 @@ export function medianOf(values: readonly number[]): number {
 export async function placeDealers<Dealer extends MarketDealer>(
   requests: PageRequests,
   dealers: readonly Dealer[],
-  origin: Point | undefined,
+  origin?: Point,
 ): Promise<readonly Dealer[]> {
   if (dealers.length === 0) return dealers;
   const described = dealers.slice(0, describedMax).map(({ id }) => id);

@@ -11,7 +11,7 @@ import { Form, type VisitorForm } from "../shell/forms.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import type { Visitor } from "../shell/visitor.ts";
+import { setCookie, type Visitor } from "../shell/visitor.ts";
 import { BuySheet, loadBuying } from "./buy-sheet.tsx";
 import {
   carsInSql,
@@ -27,7 +27,7 @@ import { AgingFigure, DecideSheet, PriceAgeFigure, RankSheet } from "./lot-sheet
 
 /** The cookie with the id of the dealer that a browser calls its own. */
 const lotCookie = "carquet-lot";
-const cookieMaxAgeMs = 365 * 86_400_000;
+const lotMaxAgeMs = 365 * 86_400_000;
 const dealerId = /^[0-9a-f-]{36}$/;
 
 /** Returns the id of the dealer that a browser calls its own. */
@@ -39,15 +39,7 @@ export function ownLotOf(context: RequestContext): string | undefined {
 /** Handles the form "This is my lot": the browser keeps the id. */
 export async function chooseLot({ context, params }: VisitorForm): Promise<Redirect> {
   const id = params.dealer_id ?? "";
-  if (dealerId.test(id))
-    context.cookies.set(lotCookie, id, {
-      httpOnly: true,
-      sameSite: "lax",
-      path: "/",
-      secure: context.secure,
-      overwrite: true,
-      maxAge: cookieMaxAgeMs,
-    });
+  if (dealerId.test(id)) setCookie(context, lotCookie, id, lotMaxAgeMs);
   return { location: `/dealers/${id}` };
 }
 

@@ -5,7 +5,7 @@ import type { Mark } from "../charts/marks.tsx";
 import { bandScale, numberScale } from "../charts/scale.ts";
 import { carName } from "../components/card.tsx";
 import { Figure } from "../components/figure.tsx";
-import { sortingOf } from "../components/numbers.tsx";
+import { type Numbers, sortingOf } from "../components/numbers.tsx";
 import { Sheet } from "../components/sheet.tsx";
 import { DataTable } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
@@ -45,6 +45,21 @@ interface LotProps {
 const dealerPath = ({ condition, radius }: LotChoice, { id }: RankedDealer): string =>
   `/dealers/${id}?${new URLSearchParams({ condition, radius: String(radius) })}`;
 
+/** The columns of the dealers around. */
+const dealerColumns = (choice: LotChoice): Numbers<RankedDealer>["columns"] => [
+  { title: "Dealer", sort: "dealer", value: ({ name }) => name, path: (one) => dealerPath(choice, one) },
+  { title: "Away", sort: "away", value: ({ miles }) => miles, format: milesText },
+  {
+    title: "Cars",
+    sort: "cars",
+    value: ({ cars }) => cars,
+    format: count,
+    path: ({ id }) => rowsPath(choice, { dealer_id: id }),
+  },
+  { title: "To market", sort: "to_market", value: ({ toMarket }) => toMarket, format: toMarketText },
+  { title: "Days", sort: "days", value: ({ days }) => days, format: roundedDays },
+];
+
 /** The radius of the largest circle, and of the smallest one, in pixels. */
 const circleMax = 17;
 const circleMin = 5.6;
@@ -64,12 +79,7 @@ export const PriceAgeFigure = ({ lot: { choice, ranked, said } }: LotProps): JSX
       title={title}
       of={ranked.length < chartMin ? undefined : priceAgeNote(ranked.length, radius, condition)}
       numbers={{
-        columns: [
-          { title: "Dealer", sort: "dealer", value: ({ name }) => name, path: (one) => dealerPath(choice, one) },
-          { title: "To market", sort: "to_market", value: ({ toMarket }) => toMarket, format: toMarketText },
-          { title: "Days", sort: "days", value: ({ days }) => days, format: roundedDays },
-          { title: "Cars", sort: "cars", value: ({ cars }) => cars, format: count },
-        ],
+        columns: dealerColumns(choice),
         rows: ranked,
         sorting: sortingOf("price-age", pathOfLot(choice), query),
       }}
@@ -225,44 +235,21 @@ const rowsMin = 7;
 /** The rank of the dealer by price among those around; its row is gold. */
 export const RankSheet = ({ lot: { choice, ranked } }: LotProps): JSX.Element => {
   const { dealer, isOwn, condition, query } = choice;
-  const isSubject = ({ id }: RankedDealer): boolean => id === dealer.dealer_id;
   const rowsMax = query.has("all") || ranked.length <= rowsMin + 1 ? undefined : rowsMin;
   return (
     <TableSheet
       id="rank"
       title={isOwn ? "Where you rank by price" : "Where it ranks by price"}
       of={`Median of price against similar cars, ${condition}.`}
-      tools={
-        <>
-          {rowsMax === undefined ? null : (
-            <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>
-          )}
-          {dealer.postal_code === null ? null : <a href={`/dealers?q=${dealer.postal_code}`}>All dealers around</a>}
-        </>
-      }
+      tools={rowsMax && <a href={lotPath(choice, { all: "" }, "#rank")}>{`All ${count(ranked.length)}`}</a>}
       label="Dealers by price"
       rows={ranked}
       rowsMax={rowsMax}
-      isMine={isSubject}
+      isMine={({ id }) => id === dealer.dealer_id}
       empty={`No dealer around has ${rankedCarsMin} rated ${condition} cars.`}
       sorts={{ path: pathOfLot(choice), query }}
-      first="to-market"
-      columns={[
-        { title: "#", cell: (one) => ranked.indexOf(one) + 1 },
-        {
-          title: "Dealer",
-          cell: (one) => (isSubject(one) ? <b>{one.name}</b> : <a href={dealerPath(choice, one)}>{one.name}</a>),
-        },
-        { title: "Away", value: ({ miles }) => miles, format: milesText },
-        {
-          title: "Cars",
-          value: ({ cars }) => cars,
-          format: count,
-          path: ({ id }) => rowsPath(choice, { dealer_id: id }),
-        },
-        { title: "To market", value: ({ toMarket }) => toMarket, format: toMarketText },
-        { title: "Days", value: ({ days }) => days, format: roundedDays },
-      ]}
+      first="to_market"
+      columns={[{ title: "#", cell: (one) => ranked.indexOf(one) + 1 }, ...dealerColumns(choice)]}
     />
   );
 };

@@ -4,7 +4,6 @@ import { refuse } from "../../contract/errors.ts";
 import type { RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
-import { fileDownload } from "../shell/file-download.ts";
 import { formBytesMax, uploadBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, signedInPage } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -46,7 +45,8 @@ export function addOperateRoutes(router: Router<RequestState>, services: SiteSer
   form("/operate/feeds", async (sent: VisitorForm) => (await newFeed()).mapByForm(services)(sent), uploadBytesMax);
   if (!services.accounts.isOpen) {
     page("/operate/revenue", revenuePage(services));
-    router.get("/operate/revenue.csv", fileDownload(services, forOperators(revenueDownload(services))));
+    const revenue = forOperators(revenueDownload(services));
+    router.get("/operate/revenue.csv", signedInPage(services, signInPage, revenue, "download"));
     page("/operate/accounts", accountsPage(services));
     form("/operate/accounts", createAccountByForm(services));
     page("/operate/accounts/:accountId", accountsPage(services));

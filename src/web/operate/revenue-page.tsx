@@ -37,9 +37,9 @@ import {
   roundMoney,
   runTitle,
 } from "../sentences/operate.ts";
-import { csvOfChunks, type Download } from "../shell/file-download.ts";
+import { csvOfChunks } from "../shell/file-download.ts";
 import { count, money, monthName, usd, wholePercent } from "../shell/format.ts";
-import type { PageHandler } from "../shell/pages.tsx";
+import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { AccountLink, operatePage } from "./operate-page.tsx";
 
 const path = "/operate/revenue";
@@ -297,12 +297,12 @@ export const accountColumns = (monthBefore: string): readonly TableColumn<Revenu
 /** Returns the charges of a month as CSV, by account, day and class. */
 export const revenueDownload =
   ({ accounts: { administration } }: SiteServices) =>
-  async ({ query }: Download) => {
+  async ({ query }: PageVisit) => {
     const month = monthIn(query, administration.nowMs);
     const range = periodOf(month);
     const read = (after: RevenueRow | null, limit: number): Promise<readonly RevenueRow[]> =>
       administration.call(listRevenue, range, after, limit);
-    return { name: `revenue-${month.start.slice(0, 7)}.csv`, content: csvOfChunks(csvColumns, read, csvRow) };
+    return { name: `revenue-${month.start.slice(0, 7)}.csv`, file: csvOfChunks(csvColumns, read, csvRow) };
   };
 
 const csvColumns = ["date", "usage_class", "account_id", "email", "requests", "usd"];

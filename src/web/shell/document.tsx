@@ -3,12 +3,11 @@ import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { Note } from "../components/sheet.tsx";
 import { assetPath, typefacePath } from "./assets.ts";
-import { type Door, doorsOf, isPaid, tints } from "./doors.ts";
+import { type Door, doorsOf, tints } from "./doors.ts";
 import { FindBox } from "./find-box.tsx";
-import { day as dayText, leftText, usd } from "./format.ts";
+import { age, day as dayText, leftText, usd } from "./format.ts";
 import { HowMade } from "./how-made.tsx";
 import { Brand, Icon } from "./icons.tsx";
-import { CapNotice } from "./notes.tsx";
 import type { ChargedRequest, MissingPart } from "./page-requests.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -37,10 +36,10 @@ export interface PageContent {
   readonly hasCars?: boolean;
   /** The hosts besides this service that the page loads images from, as a source of the Content Security Policy. */
   readonly imageHosts?: string | undefined;
-  /** The published day of the prices, `YYYY-MM-DD`, its version, and the note if it is old: known to the handler of pages. */
+  /** The published day of the prices, `YYYY-MM-DD`, its version, and its age if it is old: known to the handler of pages. */
   readonly day?: string | undefined;
   readonly version?: string | undefined;
-  readonly oldData?: ComponentChildren;
+  readonly oldMs?: number | undefined;
   /** What is wrong with the address, besides what the sender of pages knows. */
   readonly faults?: readonly string[];
   /** The parts that could not be loaded: known to the handler of pages. */
@@ -64,7 +63,7 @@ export function renderDocument(content: PageContent, visitor: Visitor | undefine
 }
 
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
-  const { door, look, top, body, hasCars = false, oldData, faults = [], missing = [], requests = [], sql } = content;
+  const { door, look, top, body, hasCars = false, oldMs, faults = [], missing = [], requests = [], sql } = content;
   const classes = [tints[door ?? "shop"], look, visitor?.isOpen === true ? "open" : undefined];
   return (
     <html lang="en">
@@ -80,12 +79,15 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
         ) : null}
         <Bar content={content} visitor={visitor} />
         <main id="main" tabIndex={-1}>
-          {oldData}
+          {oldMs === undefined ? null : (
+            <div class="old" role="status">
+              <p class="frame">
+                <strong>These prices are {age(oldMs)} old.</strong>
+              </p>
+            </div>
+          )}
           {top}
           <div class="frame stack page">
-            {visitor !== undefined && !visitor.isFree && isPaid(door) ? (
-              <CapNotice account={visitor.identity.cached.account} />
-            ) : null}
             {faults.map((fault) => (
               <Note key={fault} isAlert>
                 {fault}
@@ -104,8 +106,6 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
   );
 };
 
-const commonBundles = ["style.css", "client.js"];
-
 const Head = ({ content: { title, address, bundles = [] } }: Pick<DocumentProps, "content">): JSX.Element => (
   <head>
     <meta charset="utf-8" />
@@ -115,13 +115,10 @@ const Head = ({ content: { title, address, bundles = [] } }: Pick<DocumentProps,
     {address === undefined ? null : <link rel="canonical" href={address} />}
     <link rel="icon" type="image/png" href="/docs/icon.png" />
     <link rel="preload" href={typefacePath} as="font" type="font/woff2" crossOrigin="anonymous" />
-    {[...commonBundles, ...bundles].map((name) =>
-      name.endsWith(".css") ? (
-        <link key={name} rel="stylesheet" href={assetPath(name)} />
-      ) : (
-        <script key={name} type="module" src={assetPath(name)} />
-      ),
-    )}
+    <link rel="stylesheet" href={assetPath("style.css")} />
+    {["client.js", ...bundles].map((name) => (
+      <script key={name} type="module" src={assetPath(name)} />
+    ))}
   </head>
 );
 

@@ -1,24 +1,18 @@
 /** The five doors of the application: the parts that its bar leads to, each with its tint. */
-import type { IconName } from "./icons.tsx";
 import type { Visitor } from "./visitor.ts";
 
-/** The door that a page belongs to; the pages of an account are behind none of the five. */
-export type Door = "shop" | "lot" | "market" | "build" | "operate" | "account";
-
-export interface DoorLink {
-  readonly door: Door;
-  readonly path: string;
-  readonly text: string;
-  readonly icon: IconName;
-}
-
-const links: readonly DoorLink[] = [
+const links = [
   { door: "shop", path: "/shop", text: "Shop", icon: "shop" },
   { door: "lot", path: "/dealers", text: "My lot", icon: "lot" },
   { door: "market", path: "/market", text: "Market", icon: "market" },
   { door: "build", path: "/docs", text: "Build", icon: "build" },
   { door: "operate", path: "/operate", text: "Operate", icon: "operate" },
-];
+] as const;
+
+export type DoorLink = (typeof links)[number];
+
+/** The door that a page belongs to; the pages of an account are behind none of the five. */
+export type Door = DoorLink["door"] | "account";
 
 /** The class of the tint of each door. */
 export const tints: Readonly<Record<Door, string>> = {

@@ -2,7 +2,6 @@
  * Forms: a POST of a page, sent by the same page. Refuses forms that another site sends, by the headers of the browser, and by the token
  * that the forms of a session carry.
  */
-import type { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -13,7 +12,15 @@ import type { TextParameters } from "../../operations/caller.ts";
 import { Button } from "../components/button.tsx";
 import type { PageContent } from "./document.tsx";
 import { notice, noticePage } from "./notice.tsx";
-import { errorPage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
+import {
+  errorPage,
+  type Redirect,
+  requirePlainText,
+  type SentFile,
+  sendPage,
+  sendResult,
+  serviceOrigin,
+} from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused, unless it may have a file. */
@@ -34,23 +41,16 @@ export interface VisitorForm extends SentForm {
   readonly visitor: Visitor;
 }
 
-/** A file that a form asks for. */
-export interface SentFile {
-  readonly file: Readable;
-  readonly type: string;
-  readonly name: string;
-}
-
 type FormResult = Promise<PageContent | Redirect | SentFile>;
 
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
   (services: SiteServices, handle: (form: SentForm) => FormResult): Middleware =>
-  async (context) => {
-    const form = await readForm(context, services, formBytesMax);
-    if ("status" in form) return sendPage(context, form);
-    await sendResult(context, undefined, async () => handle(requirePlainForm(form)));
-  };
+  (context) =>
+    answerForm(context, undefined, async () => {
+      const form = await readForm(context, services, formBytesMax);
+      return "body" in form ? form : handle(form);
+    });
 
 /**
  * Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. `bytesMaxOf` allows some
@@ -65,57 +65,45 @@ export const visitorForm =
   async (context) => {
     // Before the body is received: its limit depends on who sends it.
     const visitor = await visitorOf(context, services);
-    const form = await readForm(context, services, bytesMaxOf(visitor));
-    if ("status" in form) return sendPage(context, form, visitor);
-    await sendResult(context, visitor, async () => {
+    await answerForm(context, visitor, async () => {
+      const form = await readForm(context, services, bytesMaxOf(visitor));
+      if ("body" in form) return form;
       if (visitor === undefined) return { location: "/sign-in" };
-      if (!matchesCsrfToken(visitor, form.fields.get(csrfField) ?? "")) return forgedPage;
-      return handle({ ...requirePlainForm(form), visitor });
+      return matchesCsrfToken(visitor, form.fields.get(csrfField) ?? "") ? handle({ ...form, visitor }) : forgedPage;
     });
   };
 
-/** Returns a form, or the page that refuses it. */
+/** Returns a form, or the page that refuses it. Refuses control characters in its path or fields. */
 async function readForm(
   context: RequestContext,
   { publicUrl }: SiteServices,
   bytesMax: number,
-): Promise<SentForm | (PageContent & { readonly status: number })> {
+): Promise<SentForm | PageContent> {
   if (!isSameOrigin(context, publicUrl)) return forgedPage;
-  const isPlain = context.is("application/x-www-form-urlencoded") !== false;
-  if (!isPlain && (bytesMax === formBytesMax || context.is("multipart/form-data") === false)) return malformedPage;
+  const types = ["application/x-www-form-urlencoded", ...(bytesMax === formBytesMax ? [] : ["multipart/form-data"])];
+  if (context.is(types) === false) return malformedPage;
   const body = await readBytes(context, bytesMax);
   if (body === undefined) return tooLongPage(bytesMax);
-  const form = { context, params: context.params ?? {} };
-  if (isPlain) return { ...form, fields: new URLSearchParams(body.toString("utf8")) };
   const headers = { "Content-Type": context.get("Content-Type") };
   const data = await new Response(new Uint8Array(body), { headers }).formData().catch(() => undefined);
   if (data === undefined) return malformedPage;
   const fields = new URLSearchParams();
   for (const [name, value] of data) if (typeof value === "string") fields.append(name, value);
-  return { ...form, fields, file: [...data.values()].find((value) => typeof value !== "string") };
+  const params: TextParameters = context.params ?? {};
+  requirePlainText([...Object.entries(params), ...fields]);
+  return { context, params, fields, file: [...data.values()].find((value) => typeof value !== "string") };
 }
 
-/** Returns a form. Refuses one with control characters in its path or fields. */
-function requirePlainForm(form: SentForm): SentForm {
-  requirePlainText([...Object.entries(form.params), ...form.fields]);
-  return form;
-}
-
-async function sendResult(
+/** Answers a form with what `work` returns, or with the page of what it refuses. */
+async function answerForm(
   context: RequestContext,
   visitor: Visitor | undefined,
   work: () => FormResult,
 ): Promise<void> {
   try {
     const result = await work();
-    if ("location" in result) {
-      context.status = 303;
-      context.redirect(result.location);
-    } else if ("file" in result) {
-      context.set("Content-Type", result.type);
-      context.set("Content-Disposition", `attachment; filename="${result.name}"`);
-      context.body = result.file;
-    } else sendPage(context, result, visitor);
+    if ("location" in result) context.status = 303;
+    sendResult(context, result, visitor);
   } catch (thrown) {
     if (thrown instanceof UserError) sendPage(context, refusedPage(thrown.message), visitor);
     else if (thrown instanceof Refusal) sendPage(context, errorPage(context, thrown, visitor), visitor);

@@ -11,8 +11,6 @@ export type Way = readonly [path: string, text: string];
 
 interface NoticeOptions extends Judgement {
   readonly ways?: readonly Way[];
-  /** Whether the ways are links, below a form with a button. */
-  readonly isQuiet?: boolean;
   /** The car on the road. */
   readonly car?: keyof typeof cars;
   /** A column of a form is narrow. */
@@ -30,16 +28,7 @@ const cars = {
 } as const;
 
 /** Returns the top and the body of a notice. */
-export const notice = ({
-  sentence,
-  context,
-  ways = [],
-  isQuiet = false,
-  car = "wagon",
-  isNarrow,
-  children,
-  more,
-}: NoticeOptions) => ({
+export const notice = ({ sentence, context, ways = [], car = "wagon", isNarrow, children, more }: NoticeOptions) => ({
   top: (
     <div class="road">
       <CarDrawing car={{ ...cars[car], vin: "sign" }} />
@@ -59,18 +48,11 @@ export const notice = ({
       {more}
       {ways.length === 0 ? null : (
         <p class="line">
-          {ways.map(([path, text], index) =>
-            isQuiet ? (
-              <span key={path}>
-                {index === 0 ? null : "· "}
-                <a href={path}>{text}</a>
-              </span>
-            ) : (
-              <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
-                {text}
-              </Button>
-            ),
-          )}
+          {ways.map(([path, text], index) => (
+            <Button key={path} href={path} look={index === 0 ? "main" : undefined}>
+              {text}
+            </Button>
+          ))}
         </p>
       )}
     </section>

@@ -1,4 +1,6 @@
 /** Handlers of pages: refuse requests that no browser shows, find the visitor, render what a page returns, and show refusals as pages. */
+import { Readable } from "node:stream";
+import type { VisitKind } from "../../accounts/policy/visit-limits.ts";
 import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
@@ -9,7 +11,6 @@ import { Button } from "../components/button.tsx";
 import { unpaidVerdict } from "../sentences/account.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { isPaid } from "./doors.ts";
-import { OldData } from "./notes.tsx";
 import { notice, noticePage } from "./notice.tsx";
 import { readAddress } from "./page-parameters.ts";
 import { PageRequests } from "./page-requests.ts";
@@ -44,13 +45,26 @@ export interface Redirect {
 
 export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
 
+/** A file that a browser saves. */
+export interface SentFile {
+  readonly name: string;
+  /** The media type, if it is not that of CSV. */
+  readonly type?: string;
+  readonly file: Buffer | AsyncIterable<string | Buffer>;
+}
+
 /** Returns the page for an anonymous visitor of a path with its query, who may open the demo. */
 type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
 
-/** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
-export function signedInPage(services: SiteServices, anonymousPage: AnonymousPage, handle: PageHandler): Middleware {
+/** Returns a middleware that serves a page or a file to signed-in accounts, and `anonymousPage` to others. */
+export function signedInPage(
+  services: SiteServices,
+  anonymousPage: AnonymousPage,
+  handle: (request: PageVisit) => Promise<PageContent | Redirect | SentFile>,
+  kind: VisitKind = "page",
+): Middleware {
   return async (context) => {
-    const visitor = await visitorOf(context, services);
+    const visitor = await visitorOf(context, services, kind);
     const isDemoOffered = demoAccountOf(context, services) !== undefined;
     if (visitor === undefined)
       return sendPage(context, anonymousPage(`${context.path}${context.search}`, isDemoOffered));
@@ -59,10 +73,11 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
     try {
       requirePlainText(Object.entries(params));
       const { query, faults } = addressOf(context);
+      if (kind === "download") refuseFirst(faults);
       const content = await handle({ context, visitor, params, query, requests });
-      if ("location" in content) {
+      if (!("body" in content)) {
         refuseFirst(faults);
-        return context.redirect(content.location);
+        return sendResult(context, content);
       }
       const { micros, charged, missing, hasInvalid, unpaid, main } = requests;
       // A page without any content says whom to ask.
@@ -72,7 +87,7 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
         requests: charged,
         missing,
         status: hasInvalid ? 400 : 200,
-        ...ageOf(services, visitor),
+        ...ageOf(services),
         ...content,
       };
       sendPage(context, page, visitor);
@@ -81,6 +96,20 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       sendPage(context, { micros: requests.micros, ...errorPage(context, thrown, visitor) }, visitor);
     }
   };
+}
+
+/** Sends what a page or a form returns. */
+export function sendResult(context: RequestContext, result: PageContent | Redirect | SentFile, visitor?: Visitor) {
+  if ("location" in result) return context.redirect(result.location);
+  if ("body" in result) return sendPage(context, result, visitor);
+  const { name, type = "text/csv; charset=utf-8", file } = result;
+  context.set("Content-Type", type);
+  context.set("Content-Disposition", `attachment; filename="${name}"`);
+  context.set("Cache-Control", "private, no-store");
+  // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
+  context.res.setMaxListeners(20);
+  const isSent = Buffer.isBuffer(file) || file instanceof Readable;
+  context.body = isSent ? file : Readable.from(file, { objectMode: false });
 }
 
 /** Returns what the page of a request takes from its address. Refuses control characters. */
@@ -104,14 +133,14 @@ export const confirmed =
     return noticePage("Open this page?", message, [`${context.path}${context.search}`, "Show it"]);
   };
 
-/** Returns the version in service, its day, and the note if it is old. */
-function ageOf({ current, freshness, accounts }: SiteServices, visitor: Visitor) {
-  const { report, lastIngest } = freshness;
-  const nowMs = accounts.administration.nowMs;
+/** Returns the version in service, its day, and its age if it is old. */
+function ageOf({ current, freshness: { report }, accounts }: SiteServices) {
+  const { day, status } = report;
+  const isOld = day !== null && status !== "fresh";
   return {
-    day: report.day ?? undefined,
+    day: day ?? undefined,
     version: current.version,
-    oldData: <OldData report={report} lastIngest={lastIngest} visitor={visitor} nowMs={nowMs} />,
+    oldMs: isOld ? accounts.administration.nowMs - Date.parse(day) : undefined,
   };
 }
 
@@ -139,8 +168,8 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets.
-  const isKept = isPaid(content.door) || content.door === "build";
+  // A browser keeps pages that were paid, so that going back is free, and the public docs. Other pages may show secrets, such as the demo's key.
+  const isKept = isPaid(content.door) || (content.door === "build" && visitor === undefined);
   context.set("Cache-Control", isKept ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument({ ...content, faults }, visitor);
@@ -177,23 +206,25 @@ const missingPage = (visitor: Visitor | undefined): PageContent => ({
     sentence: ["This road ends here."],
     car: "offroad",
     context: ["No page has this address. A car that was sold keeps its page; a mistyped VIN does not have one."],
-    more:
-      visitor === undefined ? undefined : (
-        <form class="line search" action="/find" method="get">
-          <input
-            class="in"
-            type="search"
-            name="q"
-            maxLength={200}
-            required
-            aria-label="Search"
-            placeholder="A car, a VIN, a dealer, a question"
-          />
-          <Button look="main">Search</Button>
-        </form>
-      ),
-    ways: [["/", "Home"], ...(visitor === undefined ? [] : [["/shop", "Shop"] as const]), ["/docs", "Build"]],
-    isQuiet: visitor !== undefined,
+    children: visitor && (
+      <form class="line search" action="/find">
+        <input
+          class="in"
+          type="search"
+          name="q"
+          maxLength={200}
+          required
+          aria-label="Search"
+          placeholder="A car, a VIN, a dealer, a question"
+        />
+        <Button look="main">Search</Button>
+      </form>
+    ),
+    more: (
+      <p>
+        <a href="/">Home</a> · <a href="/shop">Shop</a> · <a href="/docs">Build</a>
+      </p>
+    ),
   }),
 });
 

@@ -33,12 +33,7 @@ const sessionCookie = (context: RequestContext): string | undefined => context.c
  */
 export async function visitorOf(
   context: RequestContext,
-  {
-    accounts,
-    sessions,
-    visits,
-    isExplorerFree,
-  }: Pick<SiteServices, "accounts" | "sessions" | "visits" | "isExplorerFree">,
+  { accounts, sessions, visits, isExplorerFree }: SiteServices,
   kind: VisitKind = "page",
 ): Promise<Visitor | undefined> {
   if (accounts.isOpen) {
@@ -86,7 +81,7 @@ export async function startBrowserSession(
 ): Promise<void> {
   const earlier = sessionCookie(context);
   if (earlier !== undefined) await sessions.end(earlier);
-  setCookie(context, await sessions.create(accountId), cookieMaxAgeMs);
+  setCookie(context, sessionCookieName(context), await sessions.create(accountId), cookieMaxAgeMs);
 }
 
 /** Ends the session of a browser. */
@@ -96,11 +91,12 @@ export async function endBrowserSession(
 ): Promise<void> {
   const cookie = sessionCookie(context);
   if (cookie !== undefined) await sessions.end(cookie);
-  setCookie(context, "", 0);
+  setCookie(context, sessionCookieName(context), "", 0);
 }
 
-const setCookie = (context: RequestContext, value: string, maxAge: number): void =>
-  void context.cookies.set(sessionCookieName(context), value, {
+/** Sets a cookie that scripts do not see and other sites do not send; an age of 0 removes it. */
+export const setCookie = (context: RequestContext, name: string, value: string, maxAge: number): void =>
+  void context.cookies.set(name, value, {
     httpOnly: true,
     sameSite: "lax",
     path: "/",

@@ -210,5 +210,4 @@ const gateWords: Readonly<Record<DoorLink["door"], string>> = {
   market: "Prices over time, two searches side by side, depreciation",
   build: "A key, a first request, SQL in the browser",
   operate: "What came this morning, revenue, accounts",
-  account: "Credit, keys and saved searches",
 };
