@@ -427,7 +427,7 @@ export class LakeVersion {
 }
 
 /** The rows of a part are read in one turn of the event loop. */
-const partRows = 100;
+const partRows = 25;
 
 function* partsOf(keys: readonly RowKey[]): Generator<readonly RowKey[]> {
   for (let from = 0; from < keys.length; from += partRows) yield keys.slice(from, from + partRows);

@@ -1,7 +1,7 @@
 /** Pages of the published day from the index of today. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ColumnCache, type Kept } from "../../src/serving/index/columns.ts";
+import { ColumnCache, type KeptArrays } from "../../src/serving/index/columns.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -84,7 +84,12 @@ test("a page of a dealer's listings, and one of all, equal those from Parquet", 
 
 test("columns whose reading failed are read again", async () => {
   const columns = new ColumnCache();
-  const kept = (load: Kept["load"]): Kept => ({ name: "column price", bytes: 4, load, of: () => kept(load) });
+  const kept = (load: KeptArrays["load"]): KeptArrays => ({
+    name: "column price",
+    bytes: 4,
+    load,
+    of: () => kept(load),
+  });
   await assert.rejects(
     async () =>
       columns.get(

@@ -11,17 +11,17 @@ export type Arrays = readonly Int32Array[];
 export const none = new Int32Array();
 
 /** Arrays of a segment that are kept once they are loaded. */
-export interface Kept {
+export interface KeptArrays {
   readonly name: string;
   /** Their size, or more. */
   readonly bytes: number;
   readonly load: () => Promise<Arrays>;
   /** Returns the same of another segment. */
-  readonly of: (segment: Segment) => Kept;
+  readonly of: (segment: Segment) => KeptArrays;
 }
 
 interface Entry {
-  readonly kept: Kept;
+  readonly kept: KeptArrays;
   readonly loading: Promise<Arrays>;
   /** The accounts that have waited for it. */
   readonly accounts: Set<string>;
@@ -44,7 +44,7 @@ export class ColumnCache {
   }
 
   /** Returns arrays of a segment, at once if they have been loaded. */
-  get(segment: string, kept: Kept): Arrays | Promise<Arrays> {
+  get(segment: string, kept: KeptArrays): Arrays | Promise<Arrays> {
     const key = `${segment} ${kept.name}`;
     const known = this.entries.get(key);
     if (known?.loaded !== undefined) return known.loaded;
@@ -65,7 +65,7 @@ export class ColumnCache {
   }
 
   /** Returns what is kept of a segment. */
-  keptOf(segment: string): readonly Kept[] {
+  keptOf(segment: string): readonly KeptArrays[] {
     return this.keysOf(segment).flatMap((key) => this.entries.peek(key)?.kept ?? []);
   }
 

@@ -7,7 +7,7 @@
 import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, concatenated, inBlocks, type Kept, none } from "./columns.ts";
+import { type Arrays, blockRows, concatenated, inBlocks, type KeptArrays, none } from "./columns.ts";
 import type { Segment, SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
@@ -102,7 +102,7 @@ export const keptOf = (
   derive: (rows: SegmentRows) => Promise<Int32Array>,
   lengthIn = (segment: Segment): number => segment.counts.all,
 ): Promise<Int32Array> => {
-  const of = ({ segment, ...inventory }: SegmentRows): Kept => ({
+  const of = ({ segment, ...inventory }: SegmentRows): KeptArrays => ({
     name: `${what} ${JSON.stringify(inventory.tests)}`,
     bytes: lengthIn(segment) * Int32Array.BYTES_PER_ELEMENT,
     load: async () => [await derive({ segment, ...inventory })],

@@ -10,7 +10,7 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listNames, numberNames } from "../../listing/schema.ts";
 import { gone, isToday, setsOf, stillValid } from "./build.ts";
-import { type Arrays, type ColumnCache, groupById, inBlocks, joinedColumns, type Kept, none } from "./columns.ts";
+import { type Arrays, type ColumnCache, groupById, inBlocks, joinedColumns, type KeptArrays, none } from "./columns.ts";
 import { Dealers, Dictionary } from "./dictionary.ts";
 import type { IndexedRows } from "./indexed-rows.ts";
 import { between, listIn, type Test, unknownNumber } from "./tests.ts";
@@ -136,7 +136,7 @@ export class Segment {
   }
 
   /** Returns the first of the arrays that are loaded on first use. */
-  async keep(kept: Kept): Promise<Int32Array> {
+  async keep(kept: KeptArrays): Promise<Int32Array> {
     const [array = none] = await this.get(kept);
     return array;
   }
@@ -176,11 +176,11 @@ export class Segment {
     return { segment: this, tests: all === sold ? [] : [isSold] };
   }
 
-  private get(kept: Kept): Arrays | Promise<Arrays> {
+  private get(kept: KeptArrays): Arrays | Promise<Arrays> {
     return this.source.cache.get(this.source.name, kept);
   }
 
-  private named(name: string): Kept {
+  private named(name: string): KeptArrays {
     const at = name.indexOf(" ");
     const kind = name.slice(0, at);
     const column = name.slice(at + 1);

@@ -1,4 +1,4 @@
-/** A light client has a thread of its own: its response times include nothing of what the other clients do meanwhile. */
+/** A light client has its own thread: its response times include nothing of what the other clients do meanwhile. */
 import { once } from "node:events";
 import { startWorker } from "../../../../src/base/worker-threads.ts";
 import { sleepUnless } from "../mixed/faults.ts";
