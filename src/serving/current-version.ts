@@ -13,7 +13,7 @@ import type { WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { rebuildInThread } from "./files/rebuild-in-thread.ts";
 import { damagedData, VerifiedFiles } from "./files/verified-files.ts";
-import { ColumnCache } from "./index/columns.ts";
+import { ColumnCache } from "./index/segment.ts";
 import { PinnedVersions, requireKept, type VersionUser } from "./kept-versions.ts";
 import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 

@@ -1,7 +1,7 @@
 /** Pages of the published day from the index of today. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ColumnCache, type KeptArrays } from "../../src/serving/index/columns.ts";
+import { ColumnCache, type KeptArrays } from "../../src/serving/index/segment.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";

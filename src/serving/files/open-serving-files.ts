@@ -20,9 +20,8 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
-import type { ColumnCache } from "../index/columns.ts";
 import type { IndexedRows } from "../index/indexed-rows.ts";
-import { Segment } from "../index/segment.ts";
+import { type ColumnCache, Segment } from "../index/segment.ts";
 import { listingFiles } from "../listing-files.ts";
 import { RowStore } from "../rows/row-store.ts";
 import {

@@ -7,8 +7,8 @@
 import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, concatenated, inBlocks, type KeptArrays, none } from "./columns.ts";
-import type { Segment, SegmentRows } from "./segment.ts";
+import { type Arrays, blockRows, concatenated, inBlocks, none } from "./columns.ts";
+import type { KeptArrays, Segment, SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
 type IdsTest = Extract<Test, { kind: "in" }>;
