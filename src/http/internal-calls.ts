@@ -90,7 +90,7 @@ async function answerUnnamed<Id extends CallableId>(
   const answered = await answer({ ...caller, isFree }, request, services);
   if (answered.content === undefined)
     throw new TypeError(`No answer of ${request.id}: expected one for a caller without preconditions.`);
-  const body = bodyOf(answered.result);
+  const body = await bodyOf(answered.result);
   if (!isFree) charge?.addCharge(body.data);
   return { body: body as AnswerOf<Id>, ...answered.usage };
 }

@@ -52,13 +52,17 @@ export function jsonOf({ data, pagination, meta }: Result): string {
   return `{"data":${text},${JSON.stringify({ pagination, meta }).slice(1)}`;
 }
 
-export const dataOf = ({ data }: Pick<Result, "data">): object =>
-  data instanceof JsonTexts ? data.texts.map((text): object => JSON.parse(text)) : data;
+export async function dataOf({ data }: Pick<Result, "data">): Promise<object> {
+  if (!(data instanceof JsonTexts)) return data;
+  const items: object[] = [];
+  await forEachInTurns(data.texts, (text) => items.push(JSON.parse(text)));
+  return items;
+}
 
 /** Returns the body of a response as an object, which other callers may share. */
-export const bodyOf = <Id extends EndpointId>({ pagination, meta, ...result }: Result): AnswerOf<Id> =>
+export const bodyOf = async <Id extends EndpointId>({ pagination, meta, ...result }: Result): Promise<AnswerOf<Id>> =>
   // Tests check the results of endpoints against the document's schemas; the compiler does not.
-  ({ data: dataOf(result), ...(pagination && { pagination }), meta }) as AnswerOf<Id>;
+  ({ data: await dataOf(result), ...(pagination && { pagination }), meta }) as AnswerOf<Id>;
 
 /** Returns schema `ListingDetail`. */
 export function listingDetail({ vin, status, vinState, build, listing }: ListingLookUp): object {
@@ -193,7 +197,7 @@ export async function resultTable<Id extends EndpointId>(id: Id, query: QueryOf<
   if (rule === undefined) throw new TypeError(`No table of ${id}: expected a row in src/operations/result.ts.`);
   const { meta, pagination } = result;
   const selected = rule.select === undefined ? undefined : new Set(rule.select(query));
-  const data = dataOf(result);
+  const data = await dataOf(result);
   const rows: Row[] = [];
   await forEachInTurns(Array.isArray(data) ? data.map((item: Json) => [item]) : [data], (some) =>
     rows.push(...(tableRowsOf(id, some) ?? [])),

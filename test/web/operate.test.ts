@@ -479,6 +479,6 @@ test("a service is stale from a time on, and failed after an ingest that failed,
   await eventually("the failure is known", async () => (await ready()).status === "failed");
   assert.match(
     await read("/operate"),
-    /Ingest failed at 2026-11-19 11:09 UTC: \/feeds\/x: disk full\..*The last delivery could not be published\./,
+    /The last delivery could not be published\..*The last ingest failed at 2026-11-19 11:09 UTC: \/feeds\/x: disk full\./,
   );
 });

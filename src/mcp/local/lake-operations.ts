@@ -49,7 +49,7 @@ async function answer<Id extends EndpointId>(
   const request = decoderOf(id)(querystring, params);
   return current.useNamed(
     namedVersion(request, undefined),
-    async (version) => bodyOf<Id>(await endpoint(request, version.withJob(job))) as AnswerBody,
+    async (version) => (await bodyOf<Id>(await endpoint(request, version.withJob(job)))) as AnswerBody,
   );
 }
 

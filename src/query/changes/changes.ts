@@ -7,7 +7,7 @@
  */
 
 import { type Json, type Row, rowOf, textIn } from "../../base/json.ts";
-import { turnLater } from "../../base/turns.ts";
+import { forEachInTurns, turnLater } from "../../base/turns.ts";
 import { type JsonRow, parsePiece } from "../../lake/json-row.ts";
 import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -139,16 +139,18 @@ async function changesAmong(
   const removed = await removedListings(found, pair, version, request);
   const newer = await rowsAfter(found, pair, version, columns);
   const older = await valuesBefore(found, pair, version, compared);
-  return found.flatMap((difference): readonly SerializedChange[] => {
+  const changes: SerializedChange[] = [];
+  await forEachInTurns(found, (difference) => {
     const { id, day, state, state_before } = difference;
     const row = newer.get(id);
     const was = older.get(id);
     const differing = was && row ? differingValues(was, compared.read(row)) : { before: {}, after: {} };
-    if (state === state_before && Object.keys(differing.after).length === 0) return [];
+    if (state === state_before && Object.keys(differing.after).length === 0) return;
     const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
-    return [{ id, day, text }];
+    changes.push({ id, day, text });
   });
+  return changes;
 }
 
 const idsIn = (found: readonly Difference[], state: ListingState | null): readonly string[] =>
@@ -182,8 +184,8 @@ async function valuesBefore(
   // The newer version has the older rows of active listings among those of past days. It has replaced the files of missing and ended ones.
   const stored = pair.isContinued ? idsIn(inBoth, "active") : [];
   const [inventory] = inventoriesIn(pair, "active");
-  for (const [index, row] of (await version.read(inventory, stored, compared.columns)).entries())
-    values.set(stored[index] ?? "", compared.read(row));
+  const read = await version.read(inventory, stored, compared.columns);
+  await forEachInTurns(read.entries(), ([index, row]) => values.set(stored[index] ?? "", compared.read(row)));
   const scanned = inBoth.flatMap(({ id }) => (values.has(id) ? [] : [id]));
   if (scanned.length === 0) return values;
   const query = olderAttributes(pair, version.folder, scanned, comparedNames);

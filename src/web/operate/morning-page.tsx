@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { isUndecided } from "../../ingest/held-feeds.ts";
 import { type FeedDecision, isSameFeed, readFeedDecisions } from "../../lake/feed-decisions.ts";
+import type { IngestRecord } from "../../lake/ingest-record.ts";
 import { type FeedOverview, type FeedProblem, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
 import { Chart } from "../charts/chart.tsx";
@@ -63,6 +64,7 @@ export const morningPage =
       children: (
         <>
           {overview.failed.length === 0 ? null : <FailedDays days={overview.failed} />}
+          <FailedIngest record={freshness.lastIngest} />
           <section id="decide">
             <div class="head">
               <h2>{decideTitle(open.length)}</h2>
@@ -137,6 +139,15 @@ export async function healthOf({
     isDegraded: readiness().report.reasons.length > 0,
   };
 }
+
+/** Says why the last ingest failed, and what to do. */
+const FailedIngest = ({ record }: { readonly record: IngestRecord | undefined }): JSX.Element | null =>
+  record?.error == null ? null : (
+    <Note isAlert>
+      The last ingest failed at {time(Date.parse(record.at))} UTC: {record.error} Correct or remove the delivery; later
+      ones wait.
+    </Note>
+  );
 
 /** Says how days that were expected are published after all. */
 const FailedDays = ({ days }: { readonly days: readonly string[] }): JSX.Element => (

@@ -1,7 +1,7 @@
 /** The page "New feed": an operator uploads a file, sees what `carquet map` makes of it, chooses, and saves the mapping of a source. */
 import type { ComponentChildren, JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
-import type { Row } from "../../base/json.ts";
+import { ownValue, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { clientSignal } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -160,7 +160,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
 const columnsOf = ([first = {}]: readonly Row[]): readonly TableColumn<Row>[] =>
   Object.keys(first).map((field) => ({
     title: field.replaceAll("_", " "),
-    value: (car) => String(car[field] ?? ""),
+    value: (car) => String(ownValue(car, field) ?? ""),
   }));
 
 const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element | null =>

@@ -22,8 +22,12 @@ const month: Rule = { pattern: /^20\d\d-(0[1-9]|1[0-2])$/, expected: "a month, Y
 /** A parameter without a value. */
 const flag: Rule = [""];
 
-/** The order of a table of the page: its id and a column, after `-` if it descends. Other tables keep the order of the page. */
-const order: Rule = { pattern: /^[\w-]+\.-?\w[\w-]*$/, expected: "a table and its column, such as price.-day" };
+/** Returns the orders by some columns: each ascending, and after `-` descending. */
+const orders = (columns: string): readonly string[] => columns.split(" ").flatMap((column) => [column, `-${column}`]);
+
+/** Returns the orders of the tables of a page, each with its columns: `numbers=price.-day`. */
+const numbersOf = (tables: Readonly<Record<string, string>>): Rule =>
+  Object.entries(tables).flatMap(([table, columns]) => orders(columns).map((order) => `${table}.${order}`));
 
 /** Returns the names of an operation's parameters. */
 export const parameterNamesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
@@ -50,6 +54,9 @@ const search: PageRules = {
   offset: text,
 };
 
+const accounts = "account tier charged change balance";
+const dealers = "dealer away cars to_market days";
+
 /** The rules of each page by its route. Those of filters are last in messages. */
 export const pageParameters = {
   "/shop": { ...search, ids: "filter" },
@@ -57,7 +64,11 @@ export const pageParameters = {
   "/listings/:listing_id": {
     ...search,
     within: ["100", "500"],
-    numbers: order,
+    numbers: numbersOf({
+      price: "day price change miles",
+      nearest: "car distance_miles miles price adjusted_price status",
+      similar: "car distance_miles miles price adjusted_price status adjustment weight vin",
+    }),
   },
   "/dealers": { q: text, choose: flag },
   "/dealers/:dealer_id": {
@@ -66,7 +77,12 @@ export const pageParameters = {
     sort: ["-days_on_market", "days_on_market", "-price", "price", "value", "-value"],
     buy: ["fit"],
     all: flag,
-    numbers: order,
+    numbers: numbersOf({
+      "price-age": dealers,
+      aging: "days cars money",
+      buy: "model sold offered yours median",
+      rank: dealers,
+    }),
   },
   "/market": {
     ...filtersOf("searchListings", "getFacets"),
@@ -74,29 +90,40 @@ export const pageParameters = {
     against: text,
     days: ["30", "60", "365"],
     view: ["table", "map"],
-    numbers: order,
+    numbers: numbersOf({
+      price: "day price_median price_median_against",
+      days: "day days_on_market_median days_on_market_median_against",
+      loss: "model age cars median fitted",
+      map: "state cars median",
+      "map-against": "state cars median",
+      table:
+        "day price_median price_median_against gap count count_against days_on_market_median days_on_market_median_against sold sold_against",
+    }),
   },
   "/account": { changed: ["password"], query: text, name: text },
   "/account/charges.csv": {},
   "/sign-in": { token: text },
   "/invitation": { token: text },
   "/operate": {
-    numbers: order,
+    numbers: numbersOf({ silent: "dealer cars silent", read: "day cars files refused" }),
   },
   "/operate/days/:day": {
     dealer: text,
     outcome: text,
     field: text,
     reason: text,
-    numbers: order,
+    numbers: numbersOf({ issues: "field outcome reason rows" }),
   },
   "/operate/service": {},
   "/operate/log": { before: number },
   "/operate/feeds": {},
-  "/operate/revenue": { month, numbers: order },
+  "/operate/revenue": {
+    month,
+    numbers: numbersOf({ run: "day month before", classes: "class charged", accounts }),
+  },
   "/operate/revenue.csv": { month },
-  "/operate/accounts": { q: text, numbers: order },
-  "/operate/accounts/:accountId": { q: text, numbers: order },
+  "/operate/accounts": { q: text, numbers: numbersOf({ accounts }) },
+  "/operate/accounts/:accountId": { q: text, numbers: numbersOf({ accounts }) },
   "/sql": { statement: text },
 } as const satisfies Readonly<Record<string, PageRules>>;
 
@@ -179,7 +206,11 @@ function faultOf(parameter: string, values: readonly string[], rule: Rule): Refu
   return refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed: allowedBy(rule), hint: "" });
 }
 
+/** The most values that a message lists. */
+const listedMax = 30;
+
 function allowedBy(rule: Exclude<Rule, "filter">): string {
   if ("pattern" in rule) return rule.expected;
-  return rule === flag ? "no value" : orList(rule);
+  if (rule === flag) return "no value";
+  return rule.length > listedMax ? `an order such as ${rule[0]} or ${rule[1]}` : orList(rule);
 }
