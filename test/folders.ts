@@ -18,7 +18,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   web: { layer: 10, linesMax: 18_340, contents: "the web application: `site.ts` has the routes; pages by subject; `client/` runs in browsers, `styles/`" },
   mcp: { layer: 10, linesMax: 1905, contents: "the agent server: tools derived from operations, over HTTP and standard input" },
   http: { layer: 9, linesMax: 4801, contents: "`server.ts` has the steps of every request, `pipeline.ts` those of an operation; exports, OAuth, webhooks" },
-  operations: { layer: 8, linesMax: 1145, contents: "an operation as a function: `answer.ts` limits, validates, holds, computes and charges; endpoints" },
+  operations: { layer: 8, linesMax: 1149, contents: "an operation as a function: `answer.ts` limits, validates, holds, computes and charges; endpoints" },
   export: { layer: 8, linesMax: 445, contents: "all listings of a search as a file" },
   demo: { layer: 8, linesMax: 2030, contents: "the generated market and the truth about it" },
   sources: { layer: 8, linesMax: 965, contents: "feeds from elsewhere: the sources file, connecting, fetching, a day's way into the queue" },
