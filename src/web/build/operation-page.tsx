@@ -85,11 +85,9 @@ const KeyNote = ({ docs, visitor, key, fields }: OperationPageProps): JSX.Elemen
   return (
     <p class="small">
       {isKnown ? "Your key is filled in because you are signed in." : "Programs need a key, which is shown once."}{" "}
-      {!isKnown ? null : fields.has("key") ? (
-        <a href={docs.path}>Hide it</a>
-      ) : (
-        <a href={`${docs.path}?key=shown`}>Show it</a>
-      )}{" "}
+      {!isKnown ? null : (
+        <>{fields.has("key") ? <a href={docs.path}>Hide it</a> : <a href={`${docs.path}?key=shown`}>Show it</a>} · </>
+      )}
       <a href="/account#keys">{isKnown ? "Make another" : "Make one"}</a>
     </p>
   );
