@@ -180,7 +180,7 @@ test("a browser calls a dealer its own by a form, which the page of dealers then
   assert.equal((await get("/dealers", `${session}; carquet-lot=<b>`)).status, 200);
 });
 
-test("dealers are found by name, those with the most cars first", async () => {
+test("dealers are found by name and near a ZIP code, those with the most cars first, and an unknown ZIP code is said", async () => {
   const { data: all, meta } = await client.getBody("getGroups", "/v1/groups?group_by=dealer_id&limit=1000");
   const html = await htmlOf("/dealers");
   assert.match(plain(html), new RegExp(`${meta.total_groups} dealers`));
@@ -192,6 +192,11 @@ test("dealers are found by name, those with the most cars first", async () => {
   );
   const name = String(largest?.dealer_name);
   assert.ok(namesIn(await htmlOf(`/dealers?${new URLSearchParams({ q: name })}`)).includes(name));
+  const { data: dealer } = await client.getBody("getDealer", `/v1/dealers/${dealerId}`);
+  const near = await htmlOf(`/dealers?q=${dealer.postal_code}`);
+  assert.ok(namesIn(near).includes(name));
+  assert.match(near, /dealers? within 50 miles of/);
+  assert.match(await htmlOf("/dealers?q=00000"), /No ZIP code is 00000\. An example that works: 60641/);
   assert.match(await htmlOf(`/dealers?q=${encodeURIComponent("<img src=x>")}`), /No dealer with “&lt;img src=x>”/);
 });
 

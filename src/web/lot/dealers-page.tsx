@@ -1,4 +1,6 @@
-/** The choice of a lot: the dealers with the most cars, of all or of those whose name, city or website has words. */
+/** The choice of a lot: the dealers with the most cars, those near a ZIP code, or those whose name, city or website has words. */
+import type { Point } from "../../listing/geography.ts";
+import { pointOfZip } from "../../query/geography.ts";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
 import type { TableColumn } from "../components/table.tsx";
@@ -8,8 +10,11 @@ import { count } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
-import { filteredMax, loadDealers, type MarketDealer, placeDealers } from "./lot-dealers.ts";
+import { filteredMax, loadDealers, type MarketDealer, milesText, placeDealers } from "./lot-dealers.ts";
 import { ownLotOf } from "./lot-page.tsx";
+
+/** How far from a ZIP code dealers are shown. */
+const nearMiles = "50";
 
 const columns: readonly TableColumn<MarketDealer>[] = [
   { title: "Dealer", value: ({ name }) => name, path: ({ id }) => `/dealers/${id}` },
@@ -17,13 +22,17 @@ const columns: readonly TableColumn<MarketDealer>[] = [
   { title: "Cars", value: ({ cars }) => cars, format: count, path: ({ id }) => `/shop?dealer_id=${id}` },
 ];
 
+const away: TableColumn<MarketDealer> = { title: "Away", value: ({ miles }) => miles, format: milesText };
+
 /** The handler of `/dealers`: the lot that the browser calls its own, else a choice. */
 export const dealersPage: PageHandler = async ({ context, query, requests }) => {
   const own = ownLotOf(context);
   if (own !== undefined && query.size === 0) return { location: `/dealers/${own}` };
   const words = (query.get("q") ?? "").trim();
-  const found = await requests.loadPart("dealers", () => find(requests, words));
-  const which = words && `with “${shortened(words)}”`;
+  const [, zip] = /^(\d{5})(?:-\d{4})?$/.exec(words) ?? [];
+  const origin = pointOfZip(zip ?? "");
+  const found = await requests.loadPart("dealers", () => find(requests, words, origin, zip));
+  const which = origin !== undefined ? `within ${nearMiles} miles of ${zip}` : words && `with “${shortened(words)}”`;
   const total = found?.total ?? 0;
   return {
     title: "Dealers",
@@ -40,7 +49,13 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
     body: (
       <>
         <form class="line boxes" action="/dealers">
-          <Field label="Dealer" name="q" value={words} placeholder="A name, or a city" />
+          <Field
+            label="Dealer"
+            name="q"
+            value={words}
+            placeholder="A name, a city, or a ZIP code such as 60641"
+            error={zip && origin === undefined ? `No ZIP code is ${zip}. An example that works: 60641.` : undefined}
+          />
           <Button look="main">Find</Button>
         </form>
         {found === undefined ? null : (
@@ -49,8 +64,8 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
             of={`Cars for sale, new and used, the most first.${total > filteredMax ? ` The first ${filteredMax} are shown.` : ""}`}
             label="Dealers"
             rows={found.dealers}
-            empty="No dealer has this name or city. Try fewer words."
-            columns={columns}
+            empty="No dealer has this name, city or place. Try fewer words, or a ZIP code."
+            columns={origin === undefined ? columns : [...columns, away]}
           />
         )}
       </>
@@ -58,12 +73,13 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
   };
 };
 
-/** Returns the dealers with the most cars, of those with words, and how many there are. */
-async function find(requests: PageRequests, words: string) {
-  const query = { q: words, limit: String(filteredMax) };
-  const named = words === "" ? undefined : await requests.call("searchDealers", query);
+/** Returns the dealers with the most cars, of those near a ZIP code or with words, and how many there are. */
+async function find(requests: PageRequests, words: string, near: Point | undefined, zip = "") {
+  const isNamed = near === undefined && words !== "";
+  const named = isNamed ? await requests.call("searchDealers", { q: words, limit: String(filteredMax) }) : undefined;
   if (named?.data.length === 0) return { dealers: [], total: 0 };
-  const filters = named === undefined ? {} : { dealer_id: named.data.map(({ dealer_id }) => dealer_id).join() };
+  const around = near === undefined ? {} : { postal_code: zip, radius: nearMiles };
+  const filters = named === undefined ? around : { dealer_id: named.data.map(({ dealer_id }) => dealer_id).join() };
   const { dealers, total } = await loadDealers(requests, filters);
-  return { dealers: await placeDealers(requests, dealers.slice(0, filteredMax)), total };
+  return { dealers: await placeDealers(requests, dealers.slice(0, filteredMax), near), total };
 }
