@@ -170,9 +170,7 @@ export class Session {
    * integers, from its last digits to its first ones, whose first bit is inverted. Many times faster than `rows`.
    */
   async vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
-    return inTurns(await this.connection.run(render(query)), (chunk, column) =>
-      integersIn(chunk.getColumnVector(column)),
-    );
+    return integersOf(await this.connection.run(render(query)));
   }
 
   async row(query: Sql): Promise<Row | undefined> {
@@ -253,26 +251,25 @@ async function tableFrom(result: Engine.DuckDBMaterializedResult): Promise<Query
   return { columns, rows: rows.flat() };
 }
 
-function* partsOf(
+/** Yields the columns of each chunk of a result. It is in memory already; the driver's own readers would fetch each chunk through another thread. */
+function* vectorsOf(
   result: Engine.DuckDBMaterializedResult,
-): Generator<{ chunk: Engine.DuckDBDataChunk; column: number }> {
+): Generator<{ vector: Engine.DuckDBVector; column: number }> {
   for (let index = 0; index < result.chunkCount; index += 1) {
     const chunk = result.getChunk(index);
-    for (let column = 0; column < chunk.columnCount; column += 1) yield { chunk, column };
+    for (let column = 0; column < chunk.columnCount; column += 1)
+      yield { vector: chunk.getColumnVector(column), column };
   }
 }
 
-/** Converts the columns of each chunk of a result. It is in memory already; the driver's own readers would fetch each chunk through another thread. */
-async function inTurns<T>(
-  result: Engine.DuckDBMaterializedResult,
-  convert: (chunk: Engine.DuckDBDataChunk, column: number) => T,
-): Promise<readonly (readonly T[])[]> {
-  const converted: T[][] = [];
-  await forEachInTurns(partsOf(result), ({ chunk, column }) => {
-    if (column === 0) converted.push([]);
-    converted.at(-1)?.push(convert(chunk, column));
+/** Returns the integers of the columns of each chunk: see `Session.vectors`. */
+async function integersOf(result: Engine.DuckDBMaterializedResult): Promise<readonly (readonly Int32Array[])[]> {
+  const chunks: Int32Array[][] = [];
+  await forEachInTurns(vectorsOf(result), ({ vector, column }) => {
+    if (column === 0) chunks.push([]);
+    chunks.at(-1)?.push(integersIn(vector));
   });
-  return converted;
+  return chunks;
 }
 
 /** How many values are converted before another turn may begin: long texts take up to a twentieth of a millisecond each. */
@@ -281,10 +278,8 @@ const blockRows = 64;
 function* blocksOf(
   result: Engine.DuckDBMaterializedResult,
 ): Generator<{ vector: Engine.DuckDBVector; column: number; from: number }> {
-  for (const { chunk, column } of partsOf(result)) {
-    const vector = chunk.getColumnVector(column);
+  for (const { vector, column } of vectorsOf(result))
     for (let from = 0; from < vector.itemCount; from += blockRows) yield { vector, column, from };
-  }
 }
 
 /** Returns the values of the columns of each chunk. */

@@ -52,7 +52,7 @@ export function jsonOf({ data, pagination, meta }: Result): string {
   return `{"data":${text},${JSON.stringify({ pagination, meta }).slice(1)}`;
 }
 
-export async function dataOf({ data }: Pick<Result, "data">): Promise<object> {
+async function dataOf({ data }: Pick<Result, "data">): Promise<object> {
   if (!(data instanceof JsonTexts)) return data;
   const items: object[] = [];
   await forEachInTurns(data.texts, (text) => items.push(JSON.parse(text)));

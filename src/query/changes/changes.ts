@@ -189,8 +189,9 @@ async function valuesBefore(
   const scanned = inBoth.flatMap(({ id }) => (values.has(id) ? [] : [id]));
   if (scanned.length === 0) return values;
   const query = olderAttributes(pair, version.folder, scanned, comparedNames);
-  for (const row of await version.rowsFrom(filesOfPair(pair), query))
-    values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes")));
+  await forEachInTurns(await version.rowsFrom(filesOfPair(pair), query), (row) =>
+    values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes"))),
+  );
   return values;
 }
 

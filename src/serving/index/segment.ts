@@ -72,7 +72,7 @@ export class ColumnCache {
   }
 
   /** Returns what is kept of a segment. */
-  keptOf(segment: string): readonly KeptArrays[] {
+  allOf(segment: string): readonly KeptArrays[] {
     return this.keysOf(segment).flatMap((key) => this.entries.peek(key)?.kept ?? []);
   }
 
@@ -218,7 +218,7 @@ export class Segment {
 
   /** Reads and derives the arrays that another segment has in memory, one after the other: nothing waits for them. */
   async loadAsIn({ source }: Segment): Promise<void> {
-    for (const kept of source.cache.keptOf(source.name)) await this.get(kept.of(this));
+    for (const kept of source.cache.allOf(source.name)) await this.get(kept.of(this));
   }
 
   /** Counts a version that uses its arrays; with -1, one that does no more. */

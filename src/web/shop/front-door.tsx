@@ -70,8 +70,9 @@ export const frontDoor =
 
 /** Returns the address of a view of the former explorer, whose charts and map are the market's. */
 function formerView(query: URLSearchParams): string {
-  const { layout, chart, period, by: _, shade: __, change: ___, unrated: ____, ...filters } = readView(query);
-  if (layout !== "charts") return viewPath({ ...filters, ...(layout === "table" ? { view: layout } : {}) });
+  const { layout = "cards", chart, period, by: _, shade: __, change: ___, unrated: ____, ...filters } = readView(query);
+  // The shop refuses other layouts.
+  if (layout !== "charts") return viewPath({ ...filters, ...(layout === "cards" ? {} : { view: layout }) });
   const days = period === undefined ? {} : { days: period === "90" ? "60" : period };
   return viewPath({ ...filters, ...(chart === "map" ? { view: chart } : {}), ...days }, "/market");
 }
