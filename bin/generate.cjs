@@ -42,7 +42,8 @@ function generateTypes() {
   const makers = [__filename, join(folder, "package.json")];
   const outputs = [join(generated, "document.gen.ts"), clientTypes];
   const build = () => {
-    const unfinished = join(generated, `${randomUUID()}.ts`);
+    // No source by its name: a compiler that runs meanwhile does not see it.
+    const unfinished = join(generated, `document.gen.ts-${randomUUID()}`);
     run(process.execPath, [join(folder, "bin/cli.js"), join(project, "schemas/openapi.yaml"), "--output", unfinished]);
     replace(clientTypes, readFileSync(unfinished));
     renameSync(unfinished, join(generated, "document.gen.ts"));
