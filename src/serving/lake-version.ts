@@ -11,7 +11,7 @@ import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
-import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
+import { type DatabaseOptions, DuckDatabase, endingSettings, type Session } from "../db/duckdb.ts";
 import type { WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
 import { type Engine, type PoolOptions, SessionPool } from "../db/session-pool.ts";
@@ -350,8 +350,9 @@ export class LakeVersion {
     const { serving, pool, database } = this.resources;
     serving.close();
     pool.close();
-    // To free an index takes a tenth of a second, so statements do it, in other threads.
-    void serving.detach().finally(() => database.close());
+    // To free an index takes a tenth of a second, as do the engine's threads, so statements do it, in other threads.
+    const ended = serving.detach().then(() => database.endThreads());
+    void ended.catch(() => undefined).finally(() => database.close());
   }
 
   private listingsOf(inventory: Inventory, choice: IndexChoice): Listings {
@@ -447,7 +448,10 @@ async function openResources(
     database.using((session) => readDimensions(session, manifest, folder)),
   );
   const rebuiltFolder = newRebuiltFolder();
-  await database.lockDown([folder, rebuiltFolder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
+  await database.lockDown([folder, rebuiltFolder, ...(options.writableFolders ?? [])], {
+    files: [vinPatternsPath],
+    unlocked: endingSettings,
+  });
   const pool = await SessionPool.open(database, options);
   const serving = await ServingFiles.open({
     hasServingFiles: true,

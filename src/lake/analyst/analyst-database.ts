@@ -245,7 +245,7 @@ export async function openAnalystDatabase<T>(
       const attached = await attachFiles(session, attach);
       await setParameters(session, param);
       const files = parquetFiles(manifest, resolve(lake));
-      await database.lockDown([folder], [...files, ...attached]);
+      await database.lockDown([folder], { files: [...files, ...attached] });
       return work(new AnalystDatabase(session, folder, param, files, rowsMax));
     });
   } finally {
