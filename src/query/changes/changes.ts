@@ -223,8 +223,8 @@ async function removedListings(
   const names = [...new Set([...fields.filter((field) => Object.hasOwn(attributes, field)), "latitude", "longitude"])];
   const query = olderAttributes(pair, version.folder, ids, names as AttributeName[]);
   const statuses = new Map(found.map(({ id, state_before }) => [id, statusOf(state_before)]));
-  const rows = await version.rowsFrom(filesOfPair(pair), query);
-  const texts = rows.map((row): readonly [id: string, text: string] => {
+  const texts = new Map<string, string>();
+  await forEachInTurns(await version.rowsFrom(filesOfPair(pair), query), (row) => {
     const id = textIn(row, "id");
     const values = parsePiece(textIn(row, "attributes"));
     const computed: Readonly<Record<string, Json | undefined>> = {
@@ -232,7 +232,7 @@ async function removedListings(
       inventory_status: statuses.get(id),
       distance_miles: origin && distanceMiles(values, origin),
     };
-    return [id, JSON.stringify(rowOf(fields, (field) => values[field] ?? computed[field] ?? null))];
+    texts.set(id, JSON.stringify(rowOf(fields, (field) => values[field] ?? computed[field] ?? null)));
   });
-  return new Map(texts);
+  return texts;
 }
