@@ -9,16 +9,16 @@ export class UsageError extends UserError {}
 /** A file that is missing, or whose content is not what it must be. */
 export class DamagedFile extends UserError {}
 
-/** Returns what is wrong with a path that leads to a file instead of a folder, or the reverse; undefined for other errors. */
-export function pathFaultOf(thrown: unknown): string | undefined {
+/** Returns what is wrong with a path that leads to a file instead of a folder, or the reverse, without a path that is named already; undefined for other errors. */
+export function pathFaultOf(thrown: unknown, named?: string): string | undefined {
   const { code, path }: NodeJS.ErrnoException = thrown instanceof Error ? thrown : new Error();
   if (code !== "EISDIR" && code !== "ENOTDIR") return undefined;
   const fault = code === "EISDIR" ? "a folder where a file is expected" : "a file where a folder is expected";
-  return path === undefined ? fault : `${path}: ${fault}`;
+  return path === undefined || path === named ? fault : `${path}: ${fault}`;
 }
 
-export function messageOf(thrown: unknown): string {
-  return pathFaultOf(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
+export function messageOf(thrown: unknown, named?: string): string {
+  return pathFaultOf(thrown, named) ?? (thrown instanceof Error ? thrown.message : String(thrown));
 }
 
 /** Returns a name from outside as it can be printed in a line: without control characters, and shortened. */

@@ -150,6 +150,6 @@ async function readYaml(path: string): Promise<unknown> {
     return parse(await readFile(path, "utf8"));
   } catch (thrown) {
     if (isNotFound(thrown)) throw new UserError(`${path}: file of sources not found.`);
-    throw new UserError(`${path}: invalid YAML: ${printable(messageOf(thrown))}.`);
+    throw new UserError(`${path}: invalid YAML: ${printable(messageOf(thrown, path))}.`);
   }
 }

@@ -89,7 +89,7 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
     if (isNotFound(thrown)) throw new UserError(`${path}: mapping file not found.`);
-    throw new UserError(`${path}: invalid JSON in mapping file: ${printable(messageOf(thrown))}.`);
+    throw new UserError(`${path}: invalid JSON in mapping file: ${printable(messageOf(thrown, path))}.`);
   }
 }
 
