@@ -6,7 +6,7 @@ import { join as joinPath } from "node:path";
 import type { Row } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
 import type { Table } from "../contract/tables.ts";
-import { DuckDatabase, endingSettings } from "../db/duckdb.ts";
+import { DuckDatabase } from "../db/duckdb.ts";
 import { fileLiteral, sql } from "../db/sql.ts";
 import { duckdbType, parquetOptions, rowsOfNdjson } from "./file-writer.ts";
 import { csvRows, encodeCsv, type TableFormat } from "./table-formats.ts";
@@ -100,7 +100,6 @@ class ParquetEncoder {
   async close(): Promise<void> {
     const opened = await this.opening?.catch(() => undefined);
     if (opened === undefined) return;
-    await opened.database.endThreads();
     opened.database.close();
     await rm(opened.folder, { recursive: true, force: true });
   }
@@ -111,6 +110,6 @@ async function openWriter(): Promise<OpenWriter> {
   const database = await DuckDatabase.open({ threads: 1, memoryLimit: encoderMemory, temporaryFolder: folder });
   // Every file is read once.
   await database.using((session) => session.run(sql`SET GLOBAL enable_external_file_cache = false`));
-  await database.lockDown([folder], { unlocked: endingSettings });
+  await database.lockDown([folder]);
   return { database, folder };
 }
