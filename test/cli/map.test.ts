@@ -129,7 +129,7 @@ test("a check prints columns that are gone and not used, and fails if rows would
   assert.equal(failed.code, 1);
   assert.match(
     failed.err,
-    /^carquet: may\.csv, row 0 \(header\): missing column "Vin Nr": expected by the mapping of vin; /,
+    /^carquet: may\.csv, row 0 \(header\): missing column "Vin Nr": expected by the mapping of vin; found Seller, Nr, /,
   );
 });
 

@@ -157,9 +157,12 @@ function requiredColumns({
 function checkColumns(file: FeedFile, columns: readonly string[], mapping: Mapping): void {
   const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
   const needed = requiredColumns(mapping);
+  const { required: _, ...all } = mapping;
   for (const [rule, alternatives] of needed) {
     if (alternatives.some((names) => names.every(isFound))) continue;
-    const known = needed.flatMap(([, sets]) => sets.flat().flatMap((name) => matchingColumns(columns, name)));
+    const known = requiredColumns(all).flatMap(([, sets]) =>
+      sets.flat().flatMap((name) => matchingColumns(columns, name)),
+    );
     const missing = alternatives
       .flat()
       .filter((name) => !isFound(name))
