@@ -231,7 +231,7 @@ function typescript(sampled: Sampled, { method, result, texts, named, itemsMax }
     result === "items" ? [...(query.length === 0 ? ["{}"] : []), `{ itemsMax: ${written(itemsMax)} }`] : [];
   const call = `carquet.${method}(${[...texts.map(written), ...query, ...bounds].join(", ")})`;
   const keyText = keyIn(sampled, `process.env["${keyVariable}"] ?? ""`);
-  const code = `// In a checkout of Carquet, after npm ci: npm pack ./clients/typescript. In your project: npm install <checkout>/carquet-client-*.tgz
+  const code = `// In clients/typescript of a checkout of Carquet, after npm ci: npm pack. In your project: npm install <checkout>/clients/typescript/carquet-client-*.tgz
 import { CarquetClient } from "carquet-client";
 
 const carquet = new CarquetClient({
