@@ -9,14 +9,7 @@ const typed = afterPause();
 function enhance(form: HTMLFormElement): void {
   // The fields of the form outside it, such as the language, send events to the document.
   document.addEventListener("input", ({ target }) => {
-    if (
-      !(
-        target instanceof HTMLInputElement ||
-        target instanceof HTMLTextAreaElement ||
-        target instanceof HTMLSelectElement
-      )
-    )
-      return;
+    if (!(target instanceof HTMLElement && "form" in target && "name" in target)) return;
     if (target.form === form && target.name !== "language") typed((signal) => follow(form, signal));
   });
   form.addEventListener("submit", (event) => {
@@ -47,7 +40,8 @@ async function send(form: HTMLFormElement, answer: Element): Promise<void> {
   } catch (thrown) {
     answer.textContent = `The request was not sent or not answered: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
   }
-  document.querySelector("#answer")?.removeAttribute("aria-busy");
+  answer.removeAttribute("aria-busy");
+  answer.scrollIntoView({ block: "nearest" });
 }
 
 const fieldsOf = (form: HTMLFormElement): [string, string][] =>
