@@ -151,18 +151,18 @@ const Link = ({ href, title, children }: Linked & { readonly children: Component
 
 /** How far the text beside a rule stands from it. */
 const besideRule = { start: 7, end: -7 };
+const otherSide = { start: "end", end: "start" } as const;
 
-const Rule = ({ mark: { x: value, color, text, side }, plot }: MarkProps<"rule">): JSX.Element => {
+const Rule = ({ mark: { x: value, color, text, side: asked }, plot }: MarkProps<"rule">): JSX.Element => {
   const x = plot.x(value);
+  // The text stands at the other side where it has no room.
+  const room = { start: plot.right - x, end: x - plot.left };
+  const side = asked !== undefined && room[asked] < 7 * (text?.length ?? 0) ? otherSide[asked] : asked;
   const isQuiet = color === "field";
-  const style = {
-    stroke: paintOf(color),
-    "stroke-width": isQuiet ? 1 : 2,
-    "stroke-dasharray": isQuiet ? "2 3" : undefined,
-  };
+  const style = isQuiet ? { "stroke-width": 1, "stroke-dasharray": "2 3" } : { "stroke-width": 2 };
   return (
     <>
-      <line x1={px(x)} x2={px(x)} y1={plot.top} y2={plot.bottom} {...style} />
+      <line x1={px(x)} x2={px(x)} y1={plot.top} y2={plot.bottom} stroke={paintOf(color)} {...style} />
       {text === undefined ? null : (
         <Label
           x={x + (side === undefined ? 0 : besideRule[side])}
