@@ -64,3 +64,6 @@ enhanceDrawings();
 enhanceShortlist();
 enhanceSuggestions();
 enhanceFilters();
+// Narrow windows may cut a row of tabs before the current one.
+const tab = document.querySelector<HTMLElement>(".chips > [aria-current]");
+tab?.parentElement?.scrollTo({ left: tab.offsetLeft - 80 });
