@@ -172,17 +172,19 @@ export const inviteByForm =
 
 /** Creates the invitation of an account, and shows its link once. */
 async function linkPage(
-  { accounts: { administration } }: SiteServices,
+  services: SiteServices,
   { context, visitor }: VisitorForm,
   accountId: string,
   effect: string,
 ): Promise<PageContent> {
+  const { account } = await openAccount(services, accountId);
   const invitation = { accountId, kind: "invitation" } as const;
-  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", invitation);
+  const actor = visitor.identity.key.accountId;
+  const secret = await services.accounts.administration.change(actor, "accounts invite", invitation);
   return operatePage({
     path,
     title: "Invitation",
-    here: <AccountLink id={accountId} />,
+    here: <AccountLink id={accountId} text={account.email} />,
     visitor,
     judgement: {
       sentence: ["The invitation is ready."],

@@ -34,7 +34,7 @@ export const logPage =
           columns={[
             { title: "Time", value: ({ atMs }) => time(atMs) },
             { title: "Action", value: ({ action }) => action },
-            { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
+            { title: "Account", cell: ({ accountId }) => <AccountLink id={accountId} text={accountId} /> },
             { title: "Details", value: ({ details }) => text(details) },
             { title: "By", value: ({ actor }) => actor },
           ]}

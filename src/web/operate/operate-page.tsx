@@ -60,10 +60,5 @@ export const FeedLink = ({ id, day, name }: { readonly id: string; readonly day:
   <a href={feedPath(id, day)}>{name}</a>
 );
 
-export const AccountLink = ({
-  id,
-  text = id,
-}: {
-  readonly id: string | null;
-  readonly text?: string | null;
-}): JSX.Element | null => (id === null ? null : <a href={`/operate/accounts/${id}#account`}>{text}</a>);
+export const AccountLink = ({ id, text }: Readonly<Record<"id" | "text", string | null>>): JSX.Element | null =>
+  id === null ? null : <a href={`/operate/accounts/${id}#account`}>{text}</a>;
