@@ -47,7 +47,7 @@ interface MapProps {
   readonly color: ChartColor;
 }
 
-/** The map of the states: the more cars, the darker. Keyboards reach the same cars in its table. */
+/** The map of the states: the stronger the color, the more cars. Keyboards reach the same cars in its table. */
 export const MapFigure = ({ counted: { search, states }, query, color }: MapProps): JSX.Element => {
   const counts = states.map(({ cars }) => cars);
   const total = counts.reduce((sum, cars) => sum + cars, 0);
@@ -60,7 +60,7 @@ export const MapFigure = ({ counted: { search, states }, query, color }: MapProp
     <Figure
       id={id}
       title={title}
-      of={`Cars for sale in each state, the more the darker: ${count(total)} ${total === 1 ? search.name : search.plural}.${beyond}`}
+      of={`Cars for sale in each state, the stronger the color the more: ${count(total)} ${total === 1 ? search.name : search.plural}.${beyond}`}
       numbers={{
         columns: [
           {
