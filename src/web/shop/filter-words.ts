@@ -167,6 +167,9 @@ const spokenNames: ReadonlySet<string> = new Set(
 /** The filters that choose the market, which the verdict says. */
 const marketNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days"]);
 
+/** The filters whose values keep their first letter within a sentence: `LE`, `Tacoma`. */
+const properNames = /^(?:city|dealer_name|trim|version|vin_pattern)$/;
+
 /** Returns a search in words: `Used AWD SUVs to $25,000 within 100 miles of Tacoma, WA`; undefined for all cars of a market. */
 export function spokenSearch(view: ViewParameters, names: ViewNames = {}): string | undefined {
   if (filterNames(view).every((name) => marketNames.has(name))) return undefined;
@@ -174,21 +177,21 @@ export function spokenSearch(view: ViewParameters, names: ViewNames = {}): strin
   const features = listOf(view, "features").map(insideSentence);
   const bodies = listOf(view, "body_type").map((body) => (/^[A-Z]{2,}$/.test(body) ? body : body.toLowerCase()));
   const models = listOf(view, "model");
-  const nouns = models.length > 0 ? models : bodies;
   const words = [
     conditionWords(listOf(view, "inventory_type")),
     orList([...listOf(view, "base_exterior_color"), ...listOf(view, "exterior_color")]).toLowerCase(),
     orList(listOf(view, "fuel_type")).toLowerCase(),
     orList(listOf(view, "drivetrain")),
     orList(listOf(view, "make")),
-    nouns.length === 0 ? "cars" : orList(nouns.map(pluralOf)),
+    orList((models.length > 0 ? models : bodies).map(pluralOf)) || "cars",
     min === undefined && max === undefined ? "" : rangeText("price", min, max),
     features.length === 0 ? "" : `with ${andList(features)}`,
     placeWords(view, names),
   ];
   const others = chosenFilters(view, names)
     .filter((chosen) => chosen.names.every((name) => !spokenNames.has(name) && !marketNames.has(name)))
-    .map(({ text }) => lower(text).replace(/hide branded titles/i, "no branded title"));
+    .map(({ names: [name = ""], text }) => (properNames.test(name) ? text : lower(text)))
+    .map((text) => text.replace(/hide branded titles/i, "no branded title"));
   const all = [words.filter((word) => word !== "").join(" "), ...(models.length > 0 ? bodies : []), ...others];
   return capital(all.join(", "));
 }
