@@ -31,8 +31,10 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const asOf = version.manifest.as_of;
   if (snapshot_date !== asOf) refuseValues(query);
+  // What measures or groups values answers that they are unknown.
+  const { group_by: _, metric: __, ...ordered } = query;
   if (!version.hasFit)
-    refuseValues(query, `version ${version.manifest.version}`, "no prices were fitted to its market");
+    refuseValues(ordered, `version ${version.manifest.version}`, "no prices were fitted to its market");
   if (inventory_status !== "sold" && sold_within_days === undefined) {
     const day = snapshot_date ?? asOf;
     return {

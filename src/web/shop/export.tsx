@@ -14,7 +14,7 @@ import { noticePage } from "../shell/notice.tsx";
 import type { SentFile } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { KeptFields } from "./filter-form.tsx";
-import { orderedFilters, readView, type ViewParameters, viewPath, withParameters } from "./view.ts";
+import { orderedFilters, readView, type ViewParameters, viewIn, viewPath, withParameters } from "./view.ts";
 
 interface ExportFormProps {
   readonly view: ViewParameters;
@@ -52,8 +52,8 @@ const exportQuery = (view: ViewParameters, asOf: string, format: TableFormat | s
 export const sendExport =
   (services: SiteServices) =>
   async ({ context, visitor, fields }: VisitorForm): Promise<PageContent | SentFile> => {
-    const asOf = await services.current.use(async ({ manifest }) => manifest.as_of);
-    const { csrf_token: _, format = exportFormats[0], ...view } = readView(fields);
+    const { csrf_token: _, format = exportFormats[0], ...asked } = readView(fields);
+    const { asOf, view } = await viewIn(services.current, asked);
     const target = `/v1/exports?${queryString(exportQuery(view, asOf, format))}`;
     const request = { operation: "exportListings", method: "GET", target, headers: {} } as const;
     return services.sendRequest(context, visitor.identity, request, async ({ status, header, body }) => {

@@ -88,25 +88,26 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
     requests.call("searchListings", { ...filters, ...query });
   // The first request decides whether the account may see the page.
   const { data: all } = await requests.call("getFacets", { facets: "value_rating" });
+  const ratings = all.facets.value_rating ?? [];
+  const great = countIn(ratings, "great");
+  const ofBest = { ...near, value_rating: "great" };
   const [used, dealers, cheaper, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price,days_on_market", inventory_type: "used,certified" }),
     ),
     requests.loadPart("number of dealers", () => requests.call("searchDealers", { limit: "1" })),
     requests.loadPart("cheaper cars", search(cheaperSince(asOf), { fields: "id", limit: "1" })),
-    requests.loadPart(
-      "best prices",
-      search({ ...near, value_rating: "great" }, { sort: "value", fields, limit: String(parkedMax) }),
-    ),
+    great > 0
+      ? requests.loadPart("best prices", search(ofBest, { sort: "value", fields, limit: String(parkedMax) }))
+      : undefined,
     zipPlace(requests, near),
   ]);
-  const ratings = all.facets.value_rating ?? [];
   const today: MarketToday = {
     cars: all.total,
     dealers: dealers?.pagination.total,
     rated: countIn(ratings, ...Object.keys(ratingWords)),
     usedMedian: used?.data.stats.price?.median,
-    great: countIn(ratings, "great"),
+    great,
     cheaper: cheaper?.pagination.total,
     medianDays: used?.data.stats.days_on_market?.median,
     day: asOf,

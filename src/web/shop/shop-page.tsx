@@ -31,6 +31,7 @@ import {
   orderOf,
   readView,
   type ViewParameters,
+  viewIn,
   viewPath,
   withoutFilters,
   withParameters,
@@ -46,12 +47,12 @@ export const shopPage =
   ({ current, photos }: Pick<SiteServices, "current" | "photos">, question?: AskedQuestion): PageHandler =>
   async (visit) => {
     const { context, query, requests, visitor } = visit;
-    const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    const asked = readView(query);
+    const { asOf, view } = await viewIn(current, asked);
     if (query.has("ids")) return keptPage(visit, photos, asOf);
-    const view = readView(query);
-    const place = await namedPlace(visit, view);
-    if (place !== undefined) return { location: viewPath(withParameters(view, { postal_code: place })) };
-    const canonical = viewPath(view);
+    const place = await namedPlace(visit, asked);
+    if (place !== undefined) return { location: viewPath(withParameters(asked, { postal_code: place })) };
+    const canonical = viewPath(asked);
     const isRepeated = new Set(query.keys()).size < query.size;
     if (isRepeated || canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
     const { view: shown, found, lost } = await findValid({ requests, asOf }, view);

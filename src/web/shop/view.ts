@@ -7,6 +7,7 @@ import { separatorOf } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
 import { listItem, splitList } from "../../contract/lists.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
 
 /** The parameters of a view in the order of its URL, without empty ones. */
 export type ViewParameters = TextParameters;
@@ -54,6 +55,13 @@ export const listingPath = (id: string, view: ViewParameters): string => viewPat
 /** Returns the order of a view: the best price first, of listings that have values. */
 export const orderOf = (view: ViewParameters): string | undefined =>
   view.sort ?? (isJudged(view) ? "value" : undefined);
+
+/** Returns a view of the version in service, and its as-of date. If no prices were fitted to it, none is the best: the newest cars stand first. */
+export const viewIn = (current: CurrentVersion, view: ViewParameters) =>
+  current.use(async ({ hasFit, manifest: { as_of: asOf } }) => ({
+    asOf,
+    view: hasFit || !isJudged(view) ? view : { sort: "days_on_market", ...view },
+  }));
 
 /** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
 export function withParameters(

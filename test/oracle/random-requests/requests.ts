@@ -242,10 +242,10 @@ function isValid(query: Query, { hasFit }: Pick<OracleInventory, "hasFit">): boo
     (query.has("radius") || queryValues(query.get("sort")).includes("distance")) && !hasOrigin,
     query.has("radius") && query.has("bbox"),
     (query.has("snapshot_date") || isSold || !hasFit) &&
-      (query.has("value_rating") ||
-        queryValues(query.get("group_by")).includes("value_rating") ||
-        queryValues(query.get("metric")).some((metric) => metric.startsWith("price_to_value.")) ||
-        queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
+      (query.has("value_rating") || queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
+    (query.has("snapshot_date") || isSold) &&
+      (queryValues(query.get("group_by")).includes("value_rating") ||
+        queryValues(query.get("metric")).some((metric) => metric.startsWith("price_to_value."))),
   ];
   return !conflicts.includes(true);
 }
