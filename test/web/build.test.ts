@@ -174,6 +174,12 @@ test("code that is pasted from a page runs: curl in a shell, TypeScript as a mod
     const samples = requestSamples({ docs, request: docs.request, origin: client.url, key });
     const codeOf = (name: string): string => samples.find((sample) => sample.name === name)?.code ?? "";
     await promisify(execFile)("bash", ["-c", codeOf("curl").replaceAll(/^curl/gm, "curl -sSf")], { cwd });
+    // The program that it names connects agents, here one that prints the header that it is given.
+    const connects = codeOf("Agent")
+      .replace(/^claude .*(?=--header)/ms, "printf '%s %s' ")
+      .replace(/^claude/m, "true");
+    const { stdout } = await promisify(execFile)("bash", ["-c", connects], { cwd });
+    if (connects.includes("printf")) assert.equal(stdout, `--header Authorization: Bearer ${client.customer.key}`);
     const { outputFiles } = await build({
       stdin: { contents: codeOf("TypeScript"), loader: "ts", resolveDir: projectPath("clients/typescript") },
       alias: { "carquet-client": projectPath("clients/typescript/src/index.ts") },

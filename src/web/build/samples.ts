@@ -83,7 +83,7 @@ const needsKey = ({ docs, key }: Sampled): boolean => docs.operation.scope !== u
 const shellText = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function curl(sampled: Sampled): string {
-  const { docs, request, origin, key } = sampled;
+  const { docs, request, origin } = sampled;
   const { method } = docs.operation;
   const query = request.values.filter(([parameter]) => parameter.in === "query");
   const headers = request.values.filter(([parameter]) => parameter.in === "header");
@@ -99,9 +99,14 @@ function curl(sampled: Sampled): string {
     hasBody ? ['-H "Content-Type: application/json"', `-d ${shellText(bodyText(request.body))}`] : [],
     query.some(([{ name }, text]) => name === "format" && /^(parquet|arrow)$/.test(text)) ? "-O" : [],
   ];
-  const exported = `export ${keyVariable}=${key.secret ?? "…"}   # ${key.secret === undefined ? "a key of yours" : "your demo key"}`;
-  return `# install: nothing; Python: pip install ./clients/python\n${needsKey(sampled) ? `${exported}\n` : ""}${lines.flat().join(" \\\n  ")}`;
+  return `# install: nothing; Python: pip install ./clients/python\n${exportedKey(sampled)}${lines.flat().join(" \\\n  ")}`;
 }
+
+/** Returns the line that names the key, if the operation needs one. */
+const exportedKey = (sampled: Sampled): string =>
+  needsKey(sampled)
+    ? `export ${keyVariable}=${sampled.key.secret ?? "…"}   # ${sampled.key.secret === undefined ? "a key of yours" : "your demo key"}\n`
+    : "";
 
 const urlText = (url: string): string => (/^[\w:/.[\]%-]+$/.test(url) && !url.includes("[") ? url : shellText(url));
 
@@ -138,7 +143,8 @@ function agent(sampled: Sampled): readonly RequestSample[] {
     });
   const header = needsKey(sampled) ? ` \\\n  --header "Authorization: Bearer $${keyVariable}"` : "";
   const call = JSON.stringify({ name, arguments: Object.fromEntries(entries) }, null, 2);
-  const code = `claude mcp add --transport http carquet ${origin}/mcp${header}\n\n# Ask in your words; the agent then calls:\n${call}`;
+  const called = call.replaceAll(/^/gm, "# ");
+  const code = `${exportedKey(sampled)}claude mcp add --transport http carquet ${origin}/mcp${header}\n\n# Ask in your words; the agent then calls:\n${called}`;
   return [{ name: "Agent", language: "shell", code }];
 }
 
