@@ -22,7 +22,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   export: { layer: 8, linesMax: 445, contents: "all listings of a search as a file" },
   demo: { layer: 8, linesMax: 2030, contents: "the generated market and the truth about it" },
   sources: { layer: 8, linesMax: 965, contents: "feeds from elsewhere: the sources file, connecting, fetching, a day's way into the queue" },
-  ingest: { layer: 7, linesMax: 8476, contents: "feeds to a version: `feed/` reads files, `normalize/` parses values, `dimensions/` assigns keys, `lifecycle/` decides states" },
+  ingest: { layer: 7, linesMax: 8477, contents: "feeds to a version: `feed/` reads files, `normalize/` parses values, `dimensions/` assigns keys, `lifecycle/` decides states" },
   query: { layer: 7, linesMax: 6760, contents: "request to plan to rows: filters, pages, facets, look-ups, trends, values, evidence, suggestions" },
   accounts: { layer: 7, linesMax: 4760, contents: "keys, ledger, policy, sign-in; the accounts file and PostgreSQL" },
   replication: { layer: 7, linesMax: 660, contents: "a lake kept equal to a published one: the follower, push" },

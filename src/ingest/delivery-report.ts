@@ -57,7 +57,7 @@ export interface IssueCount {
   readonly field: string;
   readonly reason: string;
   readonly count: number;
-  /** The file and row of the first. */
+  /** The file, the row and the value of the first. */
   readonly first: string;
 }
 
@@ -112,9 +112,10 @@ export async function recordBadRows(
 
 /** Counts the issues of a delivery by field and reason; `judged` has the feeds that collapsed. */
 export async function countIssues(session: Session): Promise<readonly IssueCount[]> {
+  const value = sql`coalesce(': "' || left(regexp_replace("value", '[[:cntrl:]]', ' ', 'g'), 40) || '"', '')`;
   const rows = await session.rows(sql`
     SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n,
-           min_by(file || ', row ' || "row", (file, "row")) AS "first" FROM issues WHERE outcome <> 'collapsed' GROUP BY ALL ORDER BY outcome, field, reason`);
+           min_by(file || ', row ' || "row" || ${value}, (file, "row")) AS "first" FROM issues WHERE outcome <> 'collapsed' GROUP BY ALL ORDER BY outcome, field, reason`);
   return rows.map((row) => ({
     outcome: textIn(row, "outcome"),
     field: textIn(row, "field"),
