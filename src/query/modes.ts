@@ -31,10 +31,11 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const asOf = version.manifest.as_of;
   if (snapshot_date !== asOf) refuseValues(query);
-  // What measures or groups values answers that they are unknown.
-  const { group_by: _, metric: __, ...ordered } = query;
-  if (!version.hasFit)
+  if (!version.hasFit) {
+    // What measures or groups values answers that they are unknown.
+    const { group_by: _, metric: __, ...ordered } = query;
     refuseValues(ordered, `version ${version.manifest.version}`, "no prices were fitted to its market");
+  }
   if (inventory_status !== "sold" && sold_within_days === undefined) {
     const day = snapshot_date ?? asOf;
     return {

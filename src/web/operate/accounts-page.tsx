@@ -1,8 +1,9 @@
 /** Accounts: all of them, of which a row opens, the invitation of another, and the forms that change them. */
 import type { JSX } from "preact";
-import { searchAccounts } from "../../accounts/account.ts";
+import { getAccount, searchAccounts } from "../../accounts/account.ts";
 import { readForm } from "../../accounts/administration/change-fields.ts";
 import { type ChangeInput, changes, type OperatorChangeName } from "../../accounts/administration/changes.ts";
+import { monthOf } from "../../accounts/clock.ts";
 import { sumRevenue } from "../../accounts/ledger/revenue.ts";
 import { shownState } from "../../accounts/policy/billing-state.ts";
 import { prices } from "../../accounts/policy/prices.ts";
@@ -172,15 +173,14 @@ export const inviteByForm =
 
 /** Creates the invitation of an account, and shows its link once. */
 async function linkPage(
-  services: SiteServices,
+  { accounts: { administration } }: SiteServices,
   { context, visitor }: VisitorForm,
   accountId: string,
   effect: string,
 ): Promise<PageContent> {
-  const { account } = await openAccount(services, accountId);
+  const account = await administration.call(getAccount, accountId, monthOf(administration.nowMs));
   const invitation = { accountId, kind: "invitation" } as const;
-  const actor = visitor.identity.key.accountId;
-  const secret = await services.accounts.administration.change(actor, "accounts invite", invitation);
+  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", invitation);
   return operatePage({
     path,
     title: "Invitation",
