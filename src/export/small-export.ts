@@ -38,8 +38,10 @@ export async function encodeExport(
   );
   const rows: Row[] = [];
   for (let first = 0; first < keys.length; first += turnRows) {
-    const read = await plan.mode.listings.read(keys.slice(first, first + turnRows), serializer.columns);
-    for (const row of read) rows.push(exportedTimes(JSON.parse(serializer.serialize(row))));
+    const read = await plan.mode.listings.read(keys.slice(first, first + turnRows), serializer.columns, (row) =>
+      exportedTimes(JSON.parse(serializer.serialize(row))),
+    );
+    rows.push(...read);
     await turnLater();
   }
   const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });

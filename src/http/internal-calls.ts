@@ -23,7 +23,6 @@ import type { PageCharges } from "./page-charges.ts";
 import type { Metrics } from "./service/metrics.ts";
 
 export interface OperationAnswer<Id extends CallableId> {
-  /** Shared with other callers: must not be changed. */
   readonly body: AnswerOf<Id>;
   /** The request id, under which the charge is in the ledger. */
   readonly requestId: string;
@@ -90,7 +89,7 @@ async function answerUnnamed<Id extends CallableId>(
   const answered = await answer({ ...caller, isFree }, request, services);
   if (answered.content === undefined)
     throw new TypeError(`No answer of ${request.id}: expected one for a caller without preconditions.`);
-  const body = await bodyOf(answered.result);
+  const body = bodyOf(answered.content);
   if (!isFree) charge?.addCharge(body.data);
   return { body: body as AnswerOf<Id>, ...answered.usage };
 }

@@ -56,7 +56,7 @@ interface Representation {
 
 /** An answer without `content` is one that the client has already, or asks not to be sent, and is not charged. */
 export type EncodedAnswer = Representation &
-  ({ readonly content: Buffer; readonly result: Result; readonly usage: Usage } | { readonly content?: never });
+  (({ readonly content: Buffer; readonly usage: Usage } & Pick<Result, "pagination">) | { readonly content?: never });
 
 /** Opening a version counts as this much at most: it takes longer beside the load of others. */
 const openingMsMax = 1000;
@@ -107,10 +107,10 @@ export async function answer<Id extends EndpointId>(
         ),
       );
       if (computed === undefined) return representation;
-      const { result, json } = computed;
+      const { json, ...pages } = computed;
       const content =
-        format === "json" ? json : await encoder.encode(format, await resultTable(id, request.query, result), isRaw);
-      return { ...representation, content, result, usage: await charge(accounts, caller, hold) };
+        format === "json" ? json : await encoder.encode(format, await resultTable(id, request.query, json), isRaw);
+      return { ...representation, ...pages, content, usage: await charge(accounts, caller, hold) };
     } finally {
       hold.release();
     }

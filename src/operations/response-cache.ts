@@ -1,5 +1,5 @@
 /**
- * LRU cache of results, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire, because a published
+ * LRU cache of answers in JSON, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire, because a published
  * version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
@@ -7,9 +7,8 @@ import { isObject } from "../base/json.ts";
 import { Job } from "../db/job.ts";
 import { jsonOf, type Result } from "./result.ts";
 
-/** A result, and the body of its response in JSON. */
-export interface ComputedResult {
-  readonly result: Result;
+/** The body of a response in JSON, and its `pagination`. Many objects that live for some seconds would stop the event loop when they are moved. */
+export interface ComputedAnswer extends Pick<Result, "pagination"> {
   readonly json: Buffer;
 }
 
@@ -18,14 +17,11 @@ type Compute = (job: Job) => Promise<Result>;
 
 interface Computation {
   readonly job: Job;
-  readonly result: Promise<ComputedResult>;
+  readonly answer: Promise<ComputedAnswer>;
 }
 
-/** How many bytes of memory a result takes up, for each byte of its JSON. */
-const bytesPerJsonByte = 3;
-
 export class ResponseCache {
-  private readonly cache: LRUCache<string, ComputedResult> | undefined;
+  private readonly cache: LRUCache<string, ComputedAnswer> | undefined;
   private readonly computations = new Map<string, Computation>();
   private hits = 0;
   private shared = 0;
@@ -36,11 +32,11 @@ export class ResponseCache {
     if (bytesMax === 0) return;
     this.cache = new LRUCache({
       maxSize: bytesMax,
-      sizeCalculation: ({ json }, key) => bytesPerJsonByte * json.length + key.length,
+      sizeCalculation: ({ json }, key) => json.length + key.length,
     });
   }
 
-  /** The bytes are those of keys and results. */
+  /** The bytes are those of keys and answers. */
   get counts() {
     const { hits, shared, misses, cache } = this;
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
@@ -51,13 +47,13 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the result of a request by its `keyTextOf`, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends
+   * Returns the answer to a request by its `keyTextOf`, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends
    * early when the jobs of all waiting callers are aborted.
    */
-  async getOrCompute(key: string, job: Job, compute: Compute): Promise<ComputedResult> {
+  async getOrCompute(key: string, job: Job, compute: Compute): Promise<ComputedAnswer> {
     if (this.cache === undefined) {
       this.misses += 1;
-      return withJson(await compute(job));
+      return inJson(await compute(job));
     }
     const cached = this.cache.get(key);
     if (cached !== undefined) {
@@ -69,7 +65,7 @@ export class ResponseCache {
     else this.shared += 1;
     const computation = running ?? this.start(key, job, compute);
     computation.job.join(job);
-    return computation.result;
+    return computation.answer;
   }
 
   private start(key: string, { accounts }: Job, compute: Compute): Computation {
@@ -77,18 +73,21 @@ export class ResponseCache {
     const end = (): boolean => this.computations.get(key)?.job === job && this.computations.delete(key);
     // Removed at once, so that a later request does not join an aborted computation.
     job.signal.addEventListener("abort", end, { once: true });
-    const result = compute(job).then((computed) => {
-      const entry = withJson(computed);
-      this.cache?.set(key, entry);
-      return entry;
+    const answer = compute(job).then((result) => {
+      const computed = inJson(result);
+      this.cache?.set(key, computed);
+      return computed;
     });
-    const computation = { job, result: result.finally(end) };
+    const computation = { job, answer: answer.finally(end) };
     this.computations.set(key, computation);
     return computation;
   }
 }
 
-const withJson = (result: Result): ComputedResult => ({ result, json: Buffer.from(jsonOf(result)) });
+const inJson = (result: Result): ComputedAnswer => ({
+  json: Buffer.from(jsonOf(result)),
+  ...(result.pagination && { pagination: result.pagination }),
+});
 
 /** Returns the same text for requests with the same result. */
 export const keyTextOf = (version: string, operation: string, request: object): string =>

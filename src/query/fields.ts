@@ -113,14 +113,10 @@ export function serializerOf(
     columns: columnsFor(names),
     serialize: (facts) => {
       const listing = new JoinedListing(facts, dimensions);
-      let json = "";
-      for (const part of parts)
-        json +=
-          (json === "" ? "{" : ",") +
-          ("read" in part
-            ? part.label + JSON.stringify(part.read(listing) ?? null)
-            : listing.row(part.table)[part.number]);
-      return `${json}}`;
+      const texts = parts.map((part) =>
+        "read" in part ? part.label + JSON.stringify(part.read(listing) ?? null) : listing.row(part.table)[part.number],
+      );
+      return `{${texts.join()}}`;
     },
   };
 }

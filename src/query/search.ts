@@ -62,7 +62,7 @@ export async function readPage(
     { ...plan, status: mode.status },
     version.dimensions,
   );
-  return (await mode.listings.read(keys, columns)).map(serialize);
+  return mode.listings.read(keys, columns, serialize);
 }
 
 /** Returns the query of `searchListings` that one of the deprecated `searchListingsByPage` stands for. Refuses `page` or `per_page` combined with `limit` or `offset`. */

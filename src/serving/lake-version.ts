@@ -102,8 +102,15 @@ export interface Listings {
   countValues(request: CountRequest): Promise<CountResult>;
   /** Groups the matches by the values of attributes, and measures each group. */
   measureGroups(request: MeasureRequest): Promise<MeasureResult>;
-  /** Returns the rows with the given keys, in that order. At least the given columns are filled. */
-  read(keys: readonly RowKey[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
+  /**
+   * Passes the rows with the given keys to `toItem` and returns its items, in that order. At least the given columns are filled. The rows of a page in
+   * memory until another turn would make the next collection of garbage long.
+   */
+  read<T>(
+    keys: readonly RowKey[],
+    columns: readonly ServedColumn[],
+    toItem: (row: JsonRow) => T,
+  ): Promise<readonly T[]>;
   /**
    * Runs a statement over all matches, beside the tables `builds`, `dealers`, `tokens` and `options`. Matches have `sort_key`, an integer by which they
    * are in order; `listingsOf` adds the columns of listings to some of them, to intervals also `valid_from` and `valid_to`.
@@ -367,7 +374,7 @@ export class LakeVersion {
           const files = soldFilesSince(this.manifest, plusDays(supplyWindowStart(supplyDay), -1));
           return this.ask(soldIn(files), (sales) => measureGroups(parts, sales, this.engine, request));
         }),
-      read: (keys, columns) => this.read(inventory, keys, columns),
+      read: (keys, columns, toItem) => this.read(inventory, keys, columns, toItem),
       runOverMatches: (request, statementOf) =>
         this.ask(choice, (parts) => {
           const { files, feeds, valuations } = inventory;
@@ -391,22 +398,26 @@ export class LakeVersion {
   }
 
   /** Reads listings of an inventory: see `Listings.read`. */
-  async read(
+  async read<T>(
     inventory: Inventory,
     keys: readonly RowKey[],
     columns: readonly ServedColumn[],
-  ): Promise<readonly JsonRow[]> {
+    toItem: (row: JsonRow) => T,
+  ): Promise<readonly T[]> {
     if (keys.length === 0) return [];
-    const { files, day } = inventory;
+    const { files, day, isWhole } = inventory;
     const completing = await this.columnsOn(inventory, columns);
     this.job.begin();
-    const completed: JsonRow[] = [];
+    const items: T[] = [];
     await this.resources.serving.readRows((store) =>
       forEachInTurns(partsOf(keys), (part) => {
-        for (const row of store.rowsAt(files, part, day)) completed.push(completing?.complete(row) ?? row);
+        for (const row of store.rowsAt(files, part, day)) {
+          const completed = completing?.complete(row) ?? row;
+          items.push(toItem(isWhole ? completed : withoutValues(completed)));
+        }
       }),
     );
-    return inventory.isWhole ? completed : completed.map(withoutValues);
+    return items;
   }
 
   /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged: see `VersionFiles.reading`. */

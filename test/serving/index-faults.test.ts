@@ -64,7 +64,7 @@ test("a request that ends early does not take the columns of a day from others",
   const staying = new Job("other");
   const read = (job: Job) => {
     const listings = version.withJob(job).activeOn(version.manifest.as_of);
-    return listings.read([0, 1], ["last_checked_at"]);
+    return listings.read([0, 1], ["last_checked_at"], (row) => row);
   };
   const left = read(leaving);
   const rows = read(staying);

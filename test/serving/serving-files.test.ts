@@ -377,7 +377,7 @@ test("the index of a month is built when the month is over, and kept from then o
       const listings = version.activeOn(past);
       const order = { by: "sort", sort: "price" } as const;
       const { keys } = await listings.findPage({ filters: [], order, limit: 3, offset: 0 });
-      const prices = (await listings.read(keys, ["price"])).map((row) => listingRow.decode(row, ["price"]).price);
+      const prices = await listings.read(keys, ["price"], (row) => listingRow.decode(row, ["price"]).price);
       assert.deepEqual(
         prices,
         [1, 2, 3].map((n) => priceOn(past, n)),

@@ -16,7 +16,7 @@ export function setAnswerHeaders(context: RequestContext, id: EndpointId, answer
   context.set({ "Carquet-Version": version, ETag: tag, "Cache-Control": "private, no-cache" });
   if (content === undefined) return;
   const definition = operation(id);
-  const { pagination } = answer.result;
+  const { pagination } = answer;
   if (format !== "json" && answer.isFormatNamed) setFileName(context, definition, format, asOf);
   if (hasFormats(definition) && pagination !== undefined && "total" in pagination) setPageHeaders(context, pagination);
   // Before the body: Koa looks up a media type when a body is set without one.

@@ -15,7 +15,7 @@ import { exportMemory } from "../../export/limits.ts";
 import { runStatement, versionFor } from "../../http/exports/writer-process.ts";
 import { type EndpointId, namedVersion, type OperationRequest } from "../../operations/caller.ts";
 import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
-import { bodyOf } from "../../operations/result.ts";
+import { bodyOf, jsonOf } from "../../operations/result.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { AnswerBody } from "../compact-text.ts";
 import { resultOfQuery, statementsOf } from "../query-tool.ts";
@@ -49,7 +49,7 @@ async function answer<Id extends EndpointId>(
   const request = decoderOf(id)(querystring, params);
   return current.useNamed(
     namedVersion(request, undefined),
-    async (version) => (await bodyOf<Id>(await endpoint(request, version.withJob(job)))) as AnswerBody,
+    async (version) => bodyOf<Id>(jsonOf(await endpoint(request, version.withJob(job)))) as AnswerBody,
   );
 }
 

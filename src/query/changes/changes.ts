@@ -167,7 +167,8 @@ async function rowsAfter(
   for (const state of listingStates) {
     const ids = idsIn(found, state);
     const [, inventory] = inventoriesIn(pair, state);
-    for (const [index, row] of (await version.read(inventory, ids, columns)).entries()) rows.set(ids[index] ?? "", row);
+    const read = await version.read(inventory, ids, columns, (row) => row);
+    for (const [index, row] of read.entries()) rows.set(ids[index] ?? "", row);
   }
   return rows;
 }
@@ -184,8 +185,8 @@ async function valuesBefore(
   // The newer version has the older rows of active listings among those of past days. It has replaced the files of missing and ended ones.
   const stored = pair.isContinued ? idsIn(inBoth, "active") : [];
   const [inventory] = inventoriesIn(pair, "active");
-  const read = await version.read(inventory, stored, compared.columns);
-  await forEachInTurns(read.entries(), ([index, row]) => values.set(stored[index] ?? "", compared.read(row)));
+  const read = await version.read(inventory, stored, compared.columns, compared.read);
+  for (const [index, row] of read.entries()) values.set(stored[index] ?? "", row);
   const scanned = inBoth.flatMap(({ id }) => (values.has(id) ? [] : [id]));
   if (scanned.length === 0) return values;
   const query = olderAttributes(pair, version.folder, scanned, comparedNames);

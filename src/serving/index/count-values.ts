@@ -144,20 +144,33 @@ export function chooseValues(
   { limit, sort }: Pick<CountRequest, "limit" | "sort">,
 ): readonly ValueCount[] {
   const direction = sort === "count" ? 1 : -1;
-  const inParts = parts.flatMap((part) => countedIn(part, attribute));
-  const counted = parts.length === 1 ? inParts : addCounts(inParts);
-  // Sorting thousands of values takes longer than to find the last count that is shown.
-  const ranks = Int32Array.from(counted, ({ count }) => direction * count).sort();
-  const last = ranks[limit - 1] ?? Number.POSITIVE_INFINITY;
-  const shown = counted.filter(({ count }) => direction * count <= last);
+  const inOrder = (shown: ValueCount[]): readonly ValueCount[] =>
+    shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
+  // Sorting thousands of values, or naming them, takes longer than to find the last count that is shown.
+  const amongFirst = (counts: ArrayLike<number>): ((count: number) => boolean) => {
+    const last = Int32Array.from(counts, (count) => direction * count).sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
+    return (count) => direction * count <= last;
+  };
+  const inParts = parts.map((part) => countedIn(part, attribute));
+  const [only] = inParts;
+  // The values of one segment are in order.
+  if (only !== undefined && inParts.length === 1) {
+    const isShown = amongFirst(only.counts.filter((count) => count > 0));
+    return inOrder(valuesOf(only, isShown));
+  }
+  const sums = addCounts(inParts.flatMap((part) => valuesOf(part)));
+  const isShown = amongFirst(sums.map(({ count }) => count));
   const order = compareValues(attribute);
-  // Those of one segment are in the order of the values.
-  if (parts.length > 1) shown.sort((one, other) => order(one.value, other.value));
-  return shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
+  return inOrder(sums.filter(({ count }) => isShown(count)).sort((one, other) => order(one.value, other.value)));
 }
 
-/** Returns an attribute's values that occur, in order. Of those that differ in case only, the first one that occurs stands for all. */
-function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): readonly ValueCount[] {
+/** The counts of an attribute's values, from the first id on. */
+interface AttributeCounts extends SegmentCounts {
+  readonly first: number;
+}
+
+/** Returns the counts of an attribute's values. Of those that differ in case only, the first one that occurs stands for all. */
+function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): AttributeCounts {
   const { first, end } = dictionary.rangeOf(attribute);
   const merged = counts.slice(first, end);
   for (const group of dictionary.sameValues(attribute)) {
@@ -165,11 +178,19 @@ function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName
     const sum = group.reduce((total, id) => total + (counts[id] ?? 0), 0);
     for (const id of group) merged[id - first] = id === shown ? sum : 0;
   }
-  const found: ValueCount[] = [];
-  merged.forEach((count, n) => {
-    if (count > 0) found.push({ value: dictionary.valueOf(first + n), count });
+  return { dictionary, counts: merged, first };
+}
+
+/** Returns the values that occur and whose counts are shown, in order. */
+function valuesOf(
+  { dictionary, counts, first }: AttributeCounts,
+  isShown: (count: number) => boolean = () => true,
+): ValueCount[] {
+  const values: ValueCount[] = [];
+  counts.forEach((count, n) => {
+    if (count > 0 && isShown(count)) values.push({ value: dictionary.valueOf(first + n), count });
   });
-  return found;
+  return values;
 }
 
 /** Adds up the counts of several segments: of values that differ in case only, the first one in order stands for all. */

@@ -104,9 +104,9 @@ function sampleIds(current: CurrentVersion): Promise<SampleIds> {
     const listings = version.activeOn(version.manifest.as_of);
     const order = { by: "sort", sort: "-days_on_market" } as const;
     const { keys } = await listings.findPage({ filters: [], order, limit: 1, offset: 0 });
-    const [row = []] = await listings.read(keys, ["id", "vin"]);
-    const { id, vin } = listingRow.decode(row, ["id", "vin"]);
-    const known = { listing_id: id, vin, dealer_id: version.dealers.dealers[0]?.id };
+    const columns = ["id", "vin"] as const;
+    const [row] = await listings.read(keys, columns, (one) => listingRow.decode(one, columns));
+    const known = { listing_id: row?.id, vin: row?.vin, dealer_id: version.dealers.dealers[0]?.id };
     return Object.fromEntries(
       Object.entries(known).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
     );
