@@ -7,7 +7,7 @@
 import { type Json, type Row, rowOf } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { flatColumns } from "../lake/analyst/flat-listings.ts";
+import { flatColumns, type ListingOrigin } from "../lake/analyst/flat-listings.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
@@ -157,16 +157,32 @@ const columnsFor = (names: readonly string[]): readonly ServedColumn[] => [
   ]),
 ];
 
-/** Returns the columns that attributes need, and the function that returns them of a row. */
+/** Returns the columns that attributes need, the function that returns some of them of a row, and which of them can differ between two rows. */
 export function attributesOf(names: readonly AttributeName[], dimensions: Dimensions) {
   const readers = Object.fromEntries(names.map((name) => [name, valueReader(name, dimensions)]));
+  const pieces = names.map(pieceOf);
   return {
     columns: columnsFor(names),
-    read: (facts: JsonRow): Row => {
+    differingIn: (one: JsonRow, other: JsonRow): readonly AttributeName[] =>
+      names.filter((_, index) => one[pieces[index] ?? -1] !== other[pieces[index] ?? -1]),
+    read: (facts: JsonRow, some: readonly AttributeName[]): Row => {
       const listing = new JoinedListing(facts, dimensions);
-      return rowOf(names, (name) => readers[name]?.(listing) ?? null);
+      return rowOf(some, (name) => readers[name]?.(listing) ?? null);
     },
   };
+}
+
+/** Returns the number of the piece of a row from which an attribute follows: that with the key of its build or dealer, if it is one of theirs. */
+function pieceOf(field: string): number {
+  const origin = columnOrigin(field);
+  if (origin.of === "facts") return listingRow.pieceOf(field);
+  return listingRow.pieceOf({ tokens: origin.column, builds: "build_key", dealers: "dealer_key" }[origin.of]);
+}
+
+function columnOrigin(field: string): ListingOrigin {
+  const origin = flatColumns[field];
+  if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
+  return origin;
 }
 
 type ValueReader = (listing: JoinedListing) => Json | undefined;
@@ -177,8 +193,7 @@ const isListingColumn = (name: string): name is ServedColumn => listingRow.has(n
 
 /** Returns the reader of an attribute; tokens, which are stored as the list of their keys, are read as their words. */
 function valueReader(field: string, dimensions: Dimensions): ValueReader {
-  const origin = flatColumns[field];
-  if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
+  const origin = columnOrigin(field);
   if (origin.of === "facts") return (listing) => listing.valueOf("facts", field);
   if (origin.of !== "tokens") return (listing) => listing.valueOf(origin.of, origin.column);
   return (listing) => dimensions.wordsOf(listing.valueOf("facts", origin.column));

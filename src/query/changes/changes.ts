@@ -138,13 +138,13 @@ async function changesAmong(
   const columns = [...new Set([...compared.columns, ...serializers.active.columns])];
   const removed = await removedListings(found, pair, version, request);
   const newer = await rowsAfter(found, pair, version, columns);
-  const older = await valuesBefore(found, pair, version, compared);
+  const older = await comparisons(found, pair, version, compared);
   const changes: SerializedChange[] = [];
   await forEachInTurns(found, (difference) => {
     const { id, day, state, state_before } = difference;
     const row = newer.get(id);
     const was = older.get(id);
-    const differing = was && row ? differingValues(was, compared.read(row)) : { before: {}, after: {} };
+    const differing = was && row ? was(row) : { before: {}, after: {} };
     if (state === state_before && Object.keys(differing.after).length === 0) return;
     const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
@@ -173,34 +173,43 @@ async function rowsAfter(
   return rows;
 }
 
-/** Returns the compared attributes that listings have in the older version, by id: of those that are in the same state in both. */
-async function valuesBefore(
+/** The values of the compared attributes that differ between two versions. */
+type DifferingValues = Readonly<Record<"before" | "after", Row>>;
+
+/** Returns the function that compares a row of the newer version with what its listing has in the older one, by id: of those that are in the same state in both. */
+async function comparisons(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
   compared: ReturnType<typeof attributesOf>,
-): Promise<ReadonlyMap<string, Row>> {
-  const values = new Map<string, Row>();
+): Promise<ReadonlyMap<string, (row: JsonRow) => DifferingValues>> {
+  const compare = new Map<string, (row: JsonRow) => DifferingValues>();
   const inBoth = found.filter(({ state, state_before }) => state === state_before);
   // The newer version has the older rows of active listings among those of past days. It has replaced the files of missing and ended ones.
   const stored = pair.isContinued ? idsIn(inBoth, "active") : [];
   const [inventory] = inventoriesIn(pair, "active");
-  const read = await version.read(inventory, stored, compared.columns, compared.read);
-  for (const [index, row] of read.entries()) values.set(stored[index] ?? "", row);
-  const scanned = inBoth.flatMap(({ id }) => (values.has(id) ? [] : [id]));
-  if (scanned.length === 0) return values;
+  const read = await version.read(inventory, stored, compared.columns, (older) => (newer: JsonRow) => {
+    const names = compared.differingIn(older, newer);
+    return differingValues(names, compared.read(older, names), compared.read(newer, names));
+  });
+  for (const [index, one] of read.entries()) compare.set(stored[index] ?? "", one);
+  const scanned = inBoth.flatMap(({ id }) => (compare.has(id) ? [] : [id]));
+  if (scanned.length === 0) return compare;
   const query = olderAttributes(pair, version.folder, scanned, comparedNames);
-  await forEachInTurns(await version.rowsFrom(filesOfPair(pair), query), (row) =>
-    values.set(textIn(row, "id"), parsePiece(textIn(row, "attributes"))),
-  );
-  return values;
+  await forEachInTurns(await version.rowsFrom(filesOfPair(pair), query), (row) => {
+    const older = parsePiece(textIn(row, "attributes"));
+    compare.set(textIn(row, "id"), (newer) =>
+      differingValues(comparedNames, older, compared.read(newer, comparedNames)),
+    );
+  });
+  return compare;
 }
 
-/** Returns the values of the compared attributes that differ between two versions. */
-function differingValues(older: Row, newer: Row): Record<"before" | "after", Row> {
+/** Returns which of some attributes differ. */
+function differingValues(names: readonly AttributeName[], older: Row, newer: Row): DifferingValues {
   const before: Record<string, Json> = {};
   const after: Record<string, Json> = {};
-  for (const name of comparedNames) {
+  for (const name of names) {
     const was = older[name] ?? null;
     const is = newer[name] ?? null;
     if (was === is || JSON.stringify(was) === JSON.stringify(is)) continue;

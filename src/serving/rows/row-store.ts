@@ -171,18 +171,19 @@ export class RowFile {
   /** Returns the rows with ids (32 hexadecimal digits) or VINs. Throws a DamagedFile if a row is damaged, or a bucket that could name one. */
   find(key: "id" | "vin", values: readonly string[]): readonly UnpackedRow[] {
     const wanted = new Set(values);
-    const positions = values.flatMap((value) => this.positionsOf(crc32(value)));
+    const positions = this.positionsOf(new Set(values.map((value) => crc32(value))));
     // Another value can have the same hash.
     const rows = positions.length === 0 ? [] : this.rowsAt([...new Set(positions)]);
     return rows.filter((row) => wanted.has(row[key]));
   }
 
-  /** Returns the positions of a hash in its bucket, in their order. */
-  private positionsOf(hash: number): readonly number[] {
-    const [bucket = noBytes] = this.blocksAt([this.rowCount + bucketOf(hash, this.bucketCount)]);
+  /** Returns the positions of the rows with some hashes, in the order of each bucket. */
+  private positionsOf(hashes: ReadonlySet<number>): readonly number[] {
+    const numbers = new Set(Array.from(hashes, (hash) => this.rowCount + bucketOf(hash, this.bucketCount)));
     const positions: number[] = [];
-    for (let at = 0; at < bucket.length; at += 8)
-      if (bucket.readUInt32LE(at + 4) === hash) positions.push(bucket.readUInt32LE(at));
+    for (const bucket of this.blocksAt([...numbers]))
+      for (let at = 0; at < bucket.length; at += 8)
+        if (hashes.has(bucket.readUInt32LE(at + 4))) positions.push(bucket.readUInt32LE(at));
     return positions;
   }
 
@@ -227,7 +228,6 @@ export interface UnpackedRow {
   readonly validTo: string;
 }
 
-const noBytes = Buffer.alloc(0);
 const checksumBytes = 4;
 const idBytes = 16;
 
