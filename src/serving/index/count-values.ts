@@ -10,7 +10,6 @@ import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
-import { compareValues } from "../../listing/values.ts";
 import { countedColumns, listingCategories } from "./build.ts";
 import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
@@ -18,6 +17,7 @@ import type { Dictionary, ValueCounts } from "./dictionary.ts";
 import { columnName, countIds, inventoryOf, keptOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
+import { type ValueNumbers, valueNumbers } from "./value-numbers.ts";
 
 /** The counts of a segment's matches by value id. */
 interface SegmentCounts {
@@ -144,66 +144,44 @@ export function chooseValues(
   { limit, sort }: Pick<CountRequest, "limit" | "sort">,
 ): readonly ValueCount[] {
   const direction = sort === "count" ? 1 : -1;
-  const inOrder = (shown: ValueCount[]): readonly ValueCount[] =>
-    shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
+  const numbers = valueNumbers(
+    attribute,
+    parts.map(({ dictionary }) => dictionary),
+  );
+  const counts = addCounts(parts, attribute, numbers);
   // Sorting thousands of values, or naming them, takes longer than to find the last count that is shown.
-  const amongFirst = (counts: ArrayLike<number>): ((count: number) => boolean) => {
-    const last = Int32Array.from(counts, (count) => direction * count).sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
-    return (count) => direction * count <= last;
-  };
-  const inParts = parts.map((part) => countedIn(part, attribute));
-  const [only] = inParts;
-  // The values of one segment are in order.
-  if (only !== undefined && inParts.length === 1) {
-    const isShown = amongFirst(only.counts.filter((count) => count > 0));
-    return inOrder(valuesOf(only, isShown));
-  }
-  const sums = addCounts(inParts.flatMap((part) => valuesOf(part)));
-  const isShown = amongFirst(sums.map(({ count }) => count));
-  const order = compareValues(attribute);
-  return inOrder(sums.filter(({ count }) => isShown(count)).sort((one, other) => order(one.value, other.value)));
-}
-
-/** The counts of an attribute's values, from the first id on. */
-interface AttributeCounts extends SegmentCounts {
-  readonly first: number;
-}
-
-/** Returns the counts of an attribute's values. Of those that differ in case only, the first one that occurs stands for all. */
-function countedIn({ dictionary, counts }: SegmentCounts, attribute: CountedName): AttributeCounts {
-  const { first, end } = dictionary.rangeOf(attribute);
-  const merged = counts.slice(first, end);
-  for (const group of dictionary.sameValues(attribute)) {
-    const shown = group.find((id) => (counts[id] ?? 0) > 0);
-    const sum = group.reduce((total, id) => total + (counts[id] ?? 0), 0);
-    for (const id of group) merged[id - first] = id === shown ? sum : 0;
-  }
-  return { dictionary, counts: merged, first };
-}
-
-/** Returns the values that occur and whose counts are shown, in order. */
-function valuesOf(
-  { dictionary, counts, first }: AttributeCounts,
-  isShown: (count: number) => boolean = () => true,
-): ValueCount[] {
-  const values: ValueCount[] = [];
-  counts.forEach((count, n) => {
-    if (count > 0 && isShown(count)) values.push({ value: dictionary.valueOf(first + n), count });
+  const ranks = counts.filter((count) => count > 0).map((count) => direction * count);
+  const last = ranks.sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
+  const shown: ValueCount[] = [];
+  counts.forEach((count, index) => {
+    if (count > 0 && direction * count <= last)
+      shown.push({ value: numbers.textOf(numbers.first + index) ?? "", count });
   });
-  return values;
+  return shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
 }
 
-/** Adds up the counts of several segments: of values that differ in case only, the first one in order stands for all. */
-function addCounts(counted: readonly ValueCount[]): ValueCount[] {
-  const sums = new Map<string, { value: string; count: number }>();
-  for (const { value, count } of counted) {
-    const key = value.toLowerCase();
-    const known = sums.get(key);
-    if (known === undefined) sums.set(key, { value, count });
-    else {
-      known.count += count;
-      if (value < known.value) known.value = value;
-    }
+/** Returns how many matches have each number of a value. Of those that differ in case only, the first one that occurs stands for all. */
+function addCounts(
+  parts: readonly SegmentCounts[],
+  attribute: CountedName,
+  { first, count, same, of }: ValueNumbers,
+): Int32Array {
+  const sums = new Int32Array(count);
+  for (const { dictionary, counts } of parts) {
+    const range = dictionary.rangeOf(attribute);
+    const numbers = of(dictionary);
+    if (numbers === undefined) sums.set(counts.subarray(range.first, range.end));
+    else
+      for (let n = 0; n < numbers.length; n += 1) {
+        const index = (numbers[n] as number) - first;
+        sums[index] = (sums[index] as number) + (counts[range.first + n] as number);
+      }
   }
-  return [...sums.values()];
+  for (const group of same) {
+    const indexes = group.map((number) => number - first);
+    const shown = indexes.find((index) => (sums[index] ?? 0) > 0);
+    const sum = indexes.reduce((total, index) => total + (sums[index] ?? 0), 0);
+    for (const index of indexes) sums[index] = index === shown ? sum : 0;
+  }
+  return sums;
 }

@@ -1,7 +1,8 @@
 /**
- * Numbers of the values of an attribute, in their order, by which listings are grouped: the ids of the only index, or numbers that the values have in
- * several, whose ids differ.
+ * Numbers of the values of an attribute, in their order, by which listings are counted and grouped: the ids of the only index, or numbers that the values
+ * have in several, whose ids differ.
  */
+import { LRUCache } from "lru-cache";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import { compareValues } from "../../listing/values.ts";
@@ -12,40 +13,73 @@ import { type Dictionary, spelledAlike } from "./dictionary.ts";
 export type IndexValues = Pick<Dictionary, "rangeOf" | "valueOf" | "valuesOf" | "sameValues">;
 
 export interface ValueNumbers {
+  /** The least number of a value. */
+  readonly first: number;
   /** How many values there are, in every spelling. */
   readonly count: number;
   /** Groups of numbers whose values differ in case only. */
   readonly same: readonly (readonly number[])[];
   /** Returns the value of a number; null for the number of listings without one. */
   readonly textOf: (number: number) => string | null;
+  /** Returns the numbers of the ids of an index, in their order; undefined if they are the ids. */
+  readonly of: (dictionary: IndexValues) => Int32Array | undefined;
   /** Selects rows of an index, given with ids in a column, with numbers instead. */
   readonly in: (rows: Sql, column: Sql, dictionary: IndexValues) => Sql;
 }
 
+/** How many numberings are kept for each index that is the first one of several: of all attributes, for some sets of further indexes. */
+const keptMax = 256;
+
+/** Numbering thousands of values takes as long as to count listings. */
+const kept = new WeakMap<IndexValues, LRUCache<string, ValueNumbers>>();
+/** Distinguishes indexes. */
+const serials = new WeakMap<IndexValues, number>();
+let serial = 0;
+
 /** Returns the numbers of the values in some dictionaries. */
 export function valueNumbers(attribute: CountedName, dictionaries: Iterable<IndexValues>): ValueNumbers {
-  const all = [...new Set(dictionaries)];
-  const [only] = all;
-  if (only !== undefined && all.length === 1) return idsAsNumbers(attribute, only);
-  const lists = new Map(all.map((dictionary) => [dictionary, dictionary.valuesOf(attribute)]));
-  const values = [...lists.values()].reduce((one, other) => merged(one, other, compareValues(attribute)), []);
+  const [first, ...others] = new Set(dictionaries);
+  if (first === undefined || others.length === 0) return idsAsNumbers(attribute, first);
+  const ofFirst = kept.get(first) ?? new LRUCache({ max: keptMax });
+  kept.set(first, ofFirst);
+  const key = `${attribute} ${others.map(serialOf)}`;
+  const known = ofFirst.get(key) ?? numberAll(attribute, [first, ...others]);
+  ofFirst.set(key, known);
+  return known;
+}
+
+function serialOf(dictionary: IndexValues): number {
+  const known = serials.get(dictionary) ?? ++serial;
+  serials.set(dictionary, known);
+  return known;
+}
+
+function numberAll(attribute: CountedName, dictionaries: readonly IndexValues[]): ValueNumbers {
+  const lists = dictionaries.map((dictionary) => dictionary.valuesOf(attribute));
+  const values = lists.reduce((one, other) => merged(one, other, compareValues(attribute)), []);
+  const numbers = new WeakMap(dictionaries.map((one, index) => [one, numbered(lists[index] ?? [], values)]));
   return {
+    first: 1,
     count: values.length,
     same: spelledAlike(values, 1),
     textOf: (number) => values[number - 1] ?? null,
+    of: (dictionary) => numbers.get(dictionary),
     in: (rows, column, dictionary) => {
-      const pairs = numbered(lists.get(dictionary) ?? [], values, dictionary.rangeOf(attribute).first);
+      const { first } = dictionary.rangeOf(attribute);
+      const pairs = Array.from(numbers.get(dictionary) ?? [], (number, index): Numbered => [first + index, number]);
       return joinNumbers(rows, column, [[unknownId, unknownId], ...pairs]);
     },
   };
 }
 
-const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues): ValueNumbers => {
-  const { first, end } = dictionary.rangeOf(attribute);
+const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues | undefined): ValueNumbers => {
+  const { first, end } = dictionary?.rangeOf(attribute) ?? { first: 0, end: 0 };
   return {
+    first,
     count: end - first,
-    same: dictionary.sameValues(attribute),
-    textOf: (id) => (id === unknownId ? null : dictionary.valueOf(id)),
+    same: dictionary?.sameValues(attribute) ?? [],
+    textOf: (id) => (id === unknownId ? null : (dictionary?.valueOf(id) ?? null)),
+    of: () => undefined,
     in: (rows) => rows,
   };
 };
@@ -74,12 +108,12 @@ function merged(
 /** An id, and the number that stands for it. */
 type Numbered = readonly [id: number, number: number];
 
-/** Numbers values, whose ids follow each other, by their positions among all values. Both are in order. */
-function numbered(values: readonly string[], all: readonly string[], firstId: number): readonly Numbered[] {
+/** Numbers values by their positions among all values. Both are in order. */
+function numbered(values: readonly string[], all: readonly string[]): Int32Array {
   let position = 0;
-  return values.map((value, index): Numbered => {
+  return Int32Array.from(values, (value) => {
     while (all[position] !== value) position += 1;
-    return [firstId + index, position + 1];
+    return position + 1;
   });
 }
 
