@@ -66,21 +66,19 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
   26: "damaged", // SQLITE_NOTADB
 };
 
-/** Faults by a part of DuckDB's message. */
+/** Faults by a part of DuckDB's message, or of one of another engine that a process has printed. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   // Intermediate results may take nine tenths of the space that was free when the engine was opened.
-  [/[Nn]o space left on device|Disk quota exceeded|failed to offload data block/, "disk full"],
+  [/[Nn]o space left on device|Disk quota exceeded|failed to offload data block|database or disk is full/, "disk full"],
   [/Could not set lock on file/, "busy"],
   [/Out of Memory Error: /, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
-  [
-    /Could not read enough bytes|too small to be a Parquet file|TProtocolException|database has been invalidated/,
-    "damaged",
-  ],
+  [/Could not read enough bytes|too small to be a Parquet file|TProtocolException/, "damaged"],
+  [/database has been invalidated|database disk image is malformed|file is not a database/, "damaged"],
   // Statements name the columns of files that this program has written: a file without one has a damaged footer.
   [/^Binder Error: Referenced column/, "damaged"],
   [
-    /Input\/output error|EIO: i\/o error|Remote I\/O error|Stale file handle|Too many open files|: Permission denied/,
+    /(Input\/output|i\/o|I\/O) error|Stale file handle|Too many open files|: Permission denied|unable to open database|readonly database/,
     "io error",
   ],
   [/No files found that match the pattern|: No such file or directory/, "missing"],

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
+import { foreignReader } from "../support/lakes/foreign-files.ts";
 import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -58,6 +59,31 @@ test("no alias is the name of a field, or stands for two", () => {
       [],
     );
   }
+});
+
+test("an ingest names the fields whose columns a file lacks that its mapping does not require, once for all such files", async (scope) => {
+  const read = await foreignReader(scope);
+  const mapping = {
+    version: 1,
+    required: ["vin", "dealer"],
+    fields: { vin: "VIN", price: ["Price", "Internet Price"], miles: "Miles", inventory_type: [{ constant: "used" }] },
+    dealer: { key: ["Lot"], fields: { name: ["Lot"] } },
+  };
+  const cars = (price: string, miles: string, n: number): string =>
+    lines(["VIN", "Lot", price, miles], [vinOf(n), "Almaden", 20000, 10]);
+  const { remarks } = await read(
+    {
+      "one.csv": cars("Sale Price", "Miles", 1),
+      "two.csv": cars("Cost", "miles", 2),
+      "three.csv": cars("Sale Price", "Distance", 3),
+      "whole.csv": cars("Internet Price", "Miles", 4),
+    },
+    mapping,
+  );
+  assert.deepEqual(remarks, [
+    'one.csv and 1 more: no column of price: expected "Price", as the mapping names them.',
+    'three.csv: no column of price, miles: expected "Price", "Miles", as the mapping names them.',
+  ]);
 });
 
 test("columns with the names of JavaScript's own properties are unknown ones, in CSV and NDJSON", async (t) => {

@@ -13,7 +13,7 @@ import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { preparedFile, readRepaired, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
-import { checkPatterns, mappedTables, unlistedKeys } from "../mapping/mapped-rows.ts";
+import { checkPatterns, mappedTables, unfilledFields, unlistedKeys } from "../mapping/mapped-rows.ts";
 import { foldName } from "../mapping/mapping.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { loadEntities } from "../normalize/html-entities.ts";
@@ -42,8 +42,8 @@ type BadRowsHandler = (file: FeedFile, rows: readonly BadRow[]) => Promise<void>
 
 /**
  * Reads all files of a delivery and passes the rows of each table to `onRows`, for small files of one shape together. Returns one message per
- * ignored column, file that a preset fits, and refused file. Throws a UserError for the first invalid file, unless it is read by a mapping and others
- * are not invalid: their dealers' listings stay as they were.
+ * ignored column, preset that files fit, columns that files of a mapping lack, and refused file. Throws a UserError for the first invalid file, unless it
+ * is read by a mapping and others are not invalid: their dealers' listings stay as they were.
  */
 export async function readDelivery(
   session: Session,
@@ -63,8 +63,8 @@ export async function readDelivery(
 class DeliveryReading {
   private readonly remarks: string[] = [];
   private readonly refused: UserError[] = [];
-  /** Names of files by the preset that fits them. */
-  private readonly recognized = new Map<string, readonly string[]>();
+  /** Names of files by the remark that is about all of them. */
+  private readonly shared = new Map<string, readonly string[]>();
   private readonly batches: FileBatches;
   private files = 0;
   /** Files that are read by a mapping, or were refused before. */
@@ -99,8 +99,8 @@ class DeliveryReading {
   /** Prepares, checks and reads a file, or each of those in an archive, or lets it wait for others of its shape. */
   async add(file: FeedFile): Promise<void> {
     const remark = (text: string): void => void this.remarks.push(text);
-    const onRecognized = ({ name }: FeedFile, { name: preset }: Mapping): void =>
-      void this.recognized.set(preset, [...(this.recognized.get(preset) ?? []), name]);
+    const onRecognized = (recognized: FeedFile, { name: preset }: Mapping): void =>
+      this.share(`recognized as ${preset}; --preset or --mapping names another layout.`, recognized);
     const preparation = { ...this.settings, remark, onRecognized };
     for (const one of (await this.unlessRefused(file, unpackedFiles(file, preparation))) ?? [])
       for (const prepared of (await this.unlessRefused(one, preparedFile(one, preparation))) ?? [])
@@ -125,7 +125,11 @@ class DeliveryReading {
     const sold = soldColumns(checked.shape.columns);
     if (sold !== undefined)
       this.remarks.push(`${printable(file.name)}: columns ${sold}: expected cars for sale, not sold ones.`);
-    if (file.mapping !== undefined) this.mapped += 1;
+    if (file.mapping !== undefined) {
+      this.mapped += 1;
+      const lacked = describeUnfilled(file.mapping, checked.shape);
+      if (lacked !== undefined) this.share(lacked, file);
+    }
     await this.batches.add(checked);
     this.remarks.push(
       ...(file.mapping === undefined
@@ -152,8 +156,12 @@ class DeliveryReading {
     const [error] = this.refused;
     if (error !== undefined && this.refused.length >= this.mapped) throw error;
     if (this.files === 0 && error === undefined && first !== undefined) throw noFeedFiles(dirname(first.path));
-    const recognized = [...this.recognized].map(([preset, names]) => describeRecognized(preset, names));
-    return [...recognized, ...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
+    const shared = [...this.shared].map(([remark, names]) => describeFiles(remark, names));
+    return [...shared, ...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
+  }
+
+  private share(remark: string, { name }: FeedFile): void {
+    this.shared.set(remark, [...(this.shared.get(remark) ?? []), name]);
   }
 
   private refuse(file: FeedFile, thrown: unknown): void {
@@ -162,9 +170,22 @@ class DeliveryReading {
   }
 }
 
-function describeRecognized(preset: string, [first = "", ...others]: readonly string[]): string {
+function describeFiles(remark: string, [first = "", ...others]: readonly string[]): string {
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  return `${printable(first)}${more}: recognized as ${preset}; --preset or --mapping names another layout.`;
+  return `${printable(first)}${more}: ${remark}`;
+}
+
+/** The most fields of a remark. */
+const namedFieldsMax = 10;
+
+/** Says which fields have no values in a file, because it lacks their columns; undefined if it has all of them. */
+function describeUnfilled(mapping: Mapping, { columns }: FileShape): string | undefined {
+  const fields = [...unfilledFields(mapping, columns)];
+  if (fields.length === 0) return undefined;
+  const named = fields.slice(0, namedFieldsMax);
+  const others = fields.length > named.length ? ` and ${fields.length - named.length} others` : "";
+  const expected = named.map(([, column = ""]) => `"${printable(column, 40)}"`);
+  return `no column of ${named.map(([field]) => field).join(", ")}${others}: expected ${expected.join(", ")}, as the mapping names them.`;
 }
 
 /** Returns whether a file is read by a mapping, or would be. */

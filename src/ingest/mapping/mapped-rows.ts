@@ -133,13 +133,11 @@ type Alternatives = readonly (readonly string[])[];
 const columnsOfSource = ({ column, template = "" }: Source): readonly string[] =>
   column === undefined ? columnsInTemplate(template) : [column];
 
-/** Returns the rules that a file must have columns for, and these. */
-function requiredColumns({
-  fields,
-  dealer,
-  required,
-  filter = [],
-}: Mapping): readonly (readonly [string, Alternatives])[] {
+/** Rules by what they fill, each with its columns. */
+type NeededColumns = readonly (readonly [rule: string, alternatives: Alternatives])[];
+
+/** Returns the rules that a file must have columns for. */
+function requiredColumns({ fields, dealer, required, filter = [] }: Mapping): NeededColumns {
   const ofRule = ({ from }: Rule): Alternatives => from.map(columnsOfSource);
   const ofRules = (rules: Mapping["fields"]) =>
     Object.entries(rules).map(([field, rule]) => [field, ofRule(rule)] as const);
@@ -153,13 +151,24 @@ function requiredColumns({
   return [...chosen, ...(required.includes("dealer") ? [["dealer", keys.flat()] as const] : []), ...filters];
 }
 
+/** Returns those of some rules whose columns a file lacks. */
+function unfilled(rules: NeededColumns, columns: readonly string[]): NeededColumns {
+  const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
+  return rules.filter(([, alternatives]) => !alternatives.some((names) => names.every(isFound)));
+}
+
+/** Returns the fields of a mapping whose columns a file lacks, each with a name of these: perhaps it has been changed. */
+export const unfilledFields = (
+  { required: _, ...all }: Mapping,
+  columns: readonly string[],
+): ReadonlyMap<string, string | undefined> =>
+  new Map(unfilled(requiredColumns(all), columns).map(([field, [names]]) => [field, names?.[0]]));
+
 /** Throws a UserError if the file lacks the columns of a required rule. */
 function checkColumns(file: FeedFile, columns: readonly string[], mapping: Mapping): void {
   const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
-  const needed = requiredColumns(mapping);
   const { required: _, ...all } = mapping;
-  for (const [rule, alternatives] of needed) {
-    if (alternatives.some((names) => names.every(isFound))) continue;
+  for (const [rule, alternatives] of unfilled(requiredColumns(mapping), columns)) {
     const known = requiredColumns(all).flatMap(([, sets]) =>
       sets.flat().flatMap((name) => matchingColumns(columns, name)),
     );

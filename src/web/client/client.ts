@@ -19,10 +19,9 @@ function enhanceCopyButtons(): void {
     const link = button.dataset.copyLink;
     const texts = button.closest(".codebox, figure, p, div")?.querySelectorAll("pre, output") ?? [];
     const code = [...texts].find((text) => text.checkVisibility());
-    if (button.hasAttribute("data-copied")) return;
     if (link !== undefined) await copyLink(new URL(link, location.href).href);
     else if (code !== undefined) await copy(code);
-    else return;
+    if ((link ?? code) === undefined || button.hasAttribute("data-copied")) return;
     const content = [...button.childNodes];
     button.replaceChildren("Copied");
     button.setAttribute("data-copied", "");

@@ -124,7 +124,7 @@ export const invalidLinkPage: PageContent = {
   status: 404,
   ...noticePage(
     "This link does not work any more",
-    "It has been used, has expired, or a newer one has replaced it. Ask the operator of this service for another.",
+    "It has been used, has expired, or a newer one has replaced it. Ask the operator of this service for another, who creates it with carquet accounts invite.",
     ["/sign-in", "Sign in"],
   ),
 };
