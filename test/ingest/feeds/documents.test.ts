@@ -191,8 +191,10 @@ for (const [what, [file, content, says]] of Object.entries(refused))
       mapping,
     );
     assert.deepEqual(inventory.map(({ vin }) => vin).sort(), ["V1", "V2"]);
-    assert.equal(remarks.length, 1);
-    assert.match(remarks[0]?.replace(/^refused file: /, "") ?? "", says);
+    const [lacking, refusal] = remarks;
+    assert.equal(remarks.length, 2);
+    assert.match(lacking ?? "", /^a\.csv and [12] more: no column of trim, miles, photo_urls: expected "trim", /);
+    assert.match(refusal?.replace(/^refused file: /, "") ?? "", says);
   });
 
 test("a file in a ZIP file is refused alone, whether it cannot be prepared or read", async () => {
@@ -207,8 +209,8 @@ test("a file in a ZIP file is refused alone, whether it cannot be prepared or re
     ["V1", "V2"],
   );
   assert.deepEqual(
-    remarks.map((remark) => /^refused file: (\S+?)[:,]/.exec(remark)?.[1]),
-    Object.keys(broken).map((name) => `cars.zip/${name}`),
+    remarks.map((remark) => /^(?:refused file: )?(\S+?)(?:[:,]| and 1 more:)/.exec(remark)?.[1]),
+    ["a.csv", ...Object.keys(broken)].map((name) => `cars.zip/${name}`),
   );
 });
 
@@ -216,7 +218,7 @@ test("text that is not in UTF-8 is read with a remark, lines of JSON under any n
   const cars = iconv.encode("vin,trim,seller\nV1,Café,North\n", "windows-1252");
   const { inventory, remarks } = await read({ "cars.csv": cars }, mapping);
   assert.deepEqual(inventory[0]?.trim, "Café");
-  assert.match(remarks.join("\n"), /^cars\.csv: not in UTF-8, read as windows-1252; file\.encoding of a mapping/);
+  assert.match(remarks.join("\n"), /^cars\.csv: not in UTF-8, read as windows-1252; file\.encoding of a mapping/m);
   const lines = '{"vin":"V1","trim":"\\ud83d","seller":"North"}\n{"vin":"V2","trim":"\\\\ud83d","seller":"North"}\n';
   const { inventory: ofLines } = await read({ "cars.json": lines }, mapping);
   assert.deepEqual(
