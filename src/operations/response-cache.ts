@@ -1,13 +1,13 @@
 /**
- * LRU cache of answers in JSON, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire, because a published
- * version is immutable; those of earlier versions age out. A hit is metered like any other request.
+ * LRU cache of answers in JSON, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire, because a
+ * published version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
 import { isObject } from "../base/json.ts";
 import { Job } from "../db/job.ts";
 import { jsonOf, type Result } from "./result.ts";
 
-/** The body of a response in JSON, and its `pagination`. Many objects that live for some seconds would stop the event loop when they are moved. */
+/** The body of a response in JSON, and its `pagination`. The objects of a result would stop the event loop each time that the garbage collector moves them. */
 export interface ComputedAnswer extends Pick<Result, "pagination"> {
   readonly json: Buffer;
 }

@@ -38,7 +38,7 @@ async function openAccounts(scope: Scope, path: string, options: Partial<Account
   return accounts;
 }
 
-/** Identifies, holds and charges one request; returns `charged` or the code of the refusal. */
+/** Identifies, holds and charges one request, again while the service is overloaded, which costs nothing; returns `charged` or the code of the refusal. */
 async function pay(accounts: Accounts, key: string, chargeId: string = randomUUID()): Promise<string> {
   try {
     const identity = await accounts.identify(key, "192.0.2.1");
@@ -47,8 +47,8 @@ async function pay(accounts: Accounts, key: string, chargeId: string = randomUUI
     await accounts.charge(identity, hold, chargeId);
     return "charged";
   } catch (thrown) {
-    if (thrown instanceof Refusal) return thrown.code;
-    throw thrown;
+    if (!(thrown instanceof Refusal)) throw thrown;
+    return thrown.code === "overloaded" ? pay(accounts, key, chargeId) : thrown.code;
   }
 }
 
