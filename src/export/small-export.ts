@@ -1,7 +1,6 @@
 /** Small exports: their rows are read as those of a page and encoded like one, in a fifth of the time that reading the Parquet files takes. */
 
 import type { Row } from "../base/json.ts";
-import { turnLater } from "../base/turns.ts";
 import type { TableEncoder } from "../formats/table-encoder.ts";
 import type { TableFormat } from "../formats/table-formats.ts";
 import { serializerOf } from "../query/fields.ts";
@@ -15,9 +14,6 @@ export interface EncodedExport {
   readonly content: Buffer;
   readonly rows: number;
 }
-
-/** Rows that are read in one turn of the event loop. */
-const turnRows = 100;
 
 /** Returns the bytes that `writeExport` writes, of up to `rowsMax` rows; undefined for an export of several days, whose rows are no page. */
 export async function encodeExport(
@@ -36,14 +32,9 @@ export async function encodeExport(
     { ...plan, status: plan.mode.status },
     version.dimensions,
   );
-  const rows: Row[] = [];
-  for (let first = 0; first < keys.length; first += turnRows) {
-    const read = await plan.mode.listings.read(keys.slice(first, first + turnRows), serializer.columns, (row) =>
-      exportedTimes(JSON.parse(serializer.serialize(row))),
-    );
-    rows.push(...read);
-    await turnLater();
-  }
+  const rows = await plan.mode.listings.read(keys, serializer.columns, (row) =>
+    exportedTimes(JSON.parse(serializer.serialize(row))),
+  );
   const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });
   return { content: await encoder.encode(format, { columns, rows, metadata }, query.csv_raw), rows: rows.length };
 }

@@ -160,11 +160,11 @@ const columnsFor = (names: readonly string[]): readonly ServedColumn[] => [
 /** Returns the columns that attributes need, the function that returns some of them of a row, and which of them can differ between two rows. */
 export function attributesOf(names: readonly AttributeName[], dimensions: Dimensions) {
   const readers = Object.fromEntries(names.map((name) => [name, valueReader(name, dimensions)]));
-  const pieces = names.map(pieceOf);
+  const pieces = names.map((name) => [name, pieceOf(name)] as const);
   return {
     columns: columnsFor(names),
     differingIn: (one: JsonRow, other: JsonRow): readonly AttributeName[] =>
-      names.filter((_, index) => one[pieces[index] ?? -1] !== other[pieces[index] ?? -1]),
+      pieces.flatMap(([name, piece]) => (one[piece] === other[piece] ? [] : name)),
     read: (facts: JsonRow, some: readonly AttributeName[]): Row => {
       const listing = new JoinedListing(facts, dimensions);
       return rowOf(some, (name) => readers[name]?.(listing) ?? null);

@@ -151,30 +151,27 @@ function requiredColumns({ fields, dealer, required, filter = [] }: Mapping): Ne
   return [...chosen, ...(required.includes("dealer") ? [["dealer", keys.flat()] as const] : []), ...filters];
 }
 
+/** Returns all rules, whether or not a file must have columns for them. */
+const namedColumns = ({ required: _, ...mapping }: Mapping): NeededColumns => requiredColumns(mapping);
+
+const isIn = (columns: readonly string[], name: string): boolean => matchingColumns(columns, name).length > 0;
+
 /** Returns those of some rules whose columns a file lacks. */
-function unfilled(rules: NeededColumns, columns: readonly string[]): NeededColumns {
-  const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
-  return rules.filter(([, alternatives]) => !alternatives.some((names) => names.every(isFound)));
-}
+const unfilled = (rules: NeededColumns, columns: readonly string[]): NeededColumns =>
+  rules.filter(([, alternatives]) => !alternatives.some((names) => names.every((name) => isIn(columns, name))));
 
 /** Returns the fields of a mapping whose columns a file lacks, each with a name of these: perhaps it has been changed. */
-export const unfilledFields = (
-  { required: _, ...all }: Mapping,
-  columns: readonly string[],
-): ReadonlyMap<string, string | undefined> =>
-  new Map(unfilled(requiredColumns(all), columns).map(([field, [names]]) => [field, names?.[0]]));
+export const unfilledFields = (mapping: Mapping, columns: readonly string[]): ReadonlyMap<string, string | undefined> =>
+  new Map(unfilled(namedColumns(mapping), columns).map(([field, [names]]) => [field, names?.[0]]));
 
 /** Throws a UserError if the file lacks the columns of a required rule. */
 function checkColumns(file: FeedFile, columns: readonly string[], mapping: Mapping): void {
-  const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
-  const { required: _, ...all } = mapping;
   for (const [rule, alternatives] of unfilled(requiredColumns(mapping), columns)) {
-    const known = requiredColumns(all).flatMap(([, sets]) =>
-      sets.flat().flatMap((name) => matchingColumns(columns, name)),
-    );
+    const named = namedColumns(mapping).flatMap(([, sets]) => sets.flat());
+    const known = named.flatMap((name) => matchingColumns(columns, name));
     const missing = alternatives
       .flat()
-      .filter((name) => !isFound(name))
+      .filter((name) => !isIn(columns, name))
       .map((name) => `"${printable(name, 40)}"`);
     throw fileError(
       file,

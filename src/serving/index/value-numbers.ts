@@ -39,7 +39,8 @@ let serial = 0;
 /** Returns the numbers of the values in some dictionaries. */
 export function valueNumbers(attribute: CountedName, dictionaries: Iterable<IndexValues>): ValueNumbers {
   const [first, ...others] = new Set(dictionaries);
-  if (first === undefined || others.length === 0) return idsAsNumbers(attribute, first);
+  if (first === undefined) return numberAll(attribute, []);
+  if (others.length === 0) return idsAsNumbers(attribute, first);
   const ofFirst = kept.get(first) ?? new LRUCache({ max: keptMax });
   kept.set(first, ofFirst);
   const key = `${attribute} ${others.map(serialOf)}`;
@@ -72,13 +73,13 @@ function numberAll(attribute: CountedName, dictionaries: readonly IndexValues[])
   };
 }
 
-const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues | undefined): ValueNumbers => {
-  const { first, end } = dictionary?.rangeOf(attribute) ?? { first: 0, end: 0 };
+const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues): ValueNumbers => {
+  const { first, end } = dictionary.rangeOf(attribute);
   return {
     first,
     count: end - first,
-    same: dictionary?.sameValues(attribute) ?? [],
-    textOf: (id) => (id === unknownId ? null : (dictionary?.valueOf(id) ?? null)),
+    same: dictionary.sameValues(attribute),
+    textOf: (id) => (id === unknownId ? null : dictionary.valueOf(id)),
     of: () => undefined,
     in: (rows) => rows,
   };
