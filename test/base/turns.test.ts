@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { everyAccount } from "../../src/base/fair-shares.ts";
 import { inShareOfLeast, inTurnOf, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
 import { noteTurns } from "../support/event-loop-turns.ts";
 
-/** Holds the event loop for longer than a turn lasts. */
-function holdLoop(): void {
-  const endsAtMs = performance.now() + turnMs + 2;
-  while (performance.now() < endsAtMs);
+// A clock that only `holdLoop` advances: other processes, which hold up this one, change no order.
+let nowMs = performance.now();
+beforeEach(() => void mock.method(performance, "now", () => nowMs));
+
+/** Holds the event loop: for longer than a turn lasts, unless told. */
+function holdLoop(ms = turnMs + 2): void {
+  nowMs += ms;
 }
 
 test("work begins at once while a turn of the event loop has time", async () => {
@@ -24,7 +27,7 @@ test("work of the account that has held the event loop least begins first, as mu
   const begin = (account: string): Promise<void> =>
     inTurnOf(account, async () => {
       events.push(account);
-      if (account !== "light") holdLoop();
+      holdLoop(account === "light" ? 0.1 : undefined);
     });
   const work = ["heavy", "heavy", "heavy", "light", "other", "light"].map(begin);
   const order = await noteTurns(events, work);
