@@ -118,7 +118,7 @@ export function scalarOf(value: Value): string | number | bigint | boolean | nul
 }
 
 /** Throws an InvalidValue for a text with a NUL: SQLite's driver would bind what precedes it, and PostgreSQL has no such texts. */
-export function rejectNul<T>(value: T): T {
+function rejectNul<T>(value: T): T {
   if (typeof value === "string" && value.includes("\0"))
     throw new InvalidValue("A text with a NUL cannot be a parameter.");
   return value;

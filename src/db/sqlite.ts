@@ -1,7 +1,6 @@
 /**
- * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on disk, except in files from `createUnsynced` and those
- * opened with `synchronous=NORMAL`, whose log the caller flushes: the mode of the log is set and asserted at each opening, because the driver's default is
- * weaker.
+ * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on disk, except in files opened with
+ * `synchronous=NORMAL`, whose log the caller flushes: the mode of the log is set and asserted at each opening, because the driver's default is weaker.
  *
  * The driver declares Node 22, but its binaries need Node-API 8 only, which Node 20 has; its line for Node 20 (1.2) leaves a closed file open until
  * its statements are collected, and omits the code of an error in `all`.
@@ -13,7 +12,7 @@ import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } f
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Sql, Value } from "./sql.ts";
-import { rejectNul, scalarOf } from "./sql-database.ts";
+import { scalarOf } from "./sql-database.ts";
 
 /** The driver, for tests that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
@@ -29,16 +28,8 @@ export interface SqliteOptions {
 
 const defaultBusyMs = 5000;
 
-/** A prepared query of one parameter: returns the values of all rows, by column. */
-export type PreparedQuery = (parameter: Parameter) => readonly (readonly unknown[])[];
-
-/** A prepared INSERT, UPDATE or DELETE; returns how many rows it changed, without those of triggers. */
-export type PreparedRun = (...parameters: readonly Parameter[]) => number;
-
-type Parameter = string | number | Uint8Array;
-
-/** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
-type Mode = "rw" | "ro" | "immutable";
+/** How a file is opened: for reading and writing, or for reading. */
+type Mode = "rw" | "ro";
 
 /** A transaction in progress. */
 interface OpenTransaction {
@@ -73,22 +64,6 @@ export class SqliteDatabase {
     return SqliteDatabase.opened(path, "ro", defaultBusyMs);
   }
 
-  /** Opens a file that no process changes any more: reads it without locks and checks. Caches up to 256 KiB of it. */
-  static openUnchanging(path: string): SqliteDatabase {
-    return SqliteDatabase.opened(path, "immutable", defaultBusyMs, (engine) => engine.exec("PRAGMA cache_size = -256"));
-  }
-
-  /**
-   * Creates a file that is written without syncs and closed before its name is published; it is rebuilt after a power cut. Fails if the file
-   * exists.
-   */
-  static createUnsynced(path: string): SqliteDatabase {
-    closeSync(openSync(path, "wx"));
-    return SqliteDatabase.opened(path, "rw", defaultBusyMs, (engine) =>
-      engine.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"),
-    );
-  }
-
   private static opened(
     path: string,
     mode: Mode,
@@ -115,17 +90,6 @@ export class SqliteDatabase {
 
   one(query: Sql): Row | undefined {
     return this.statement(query).get(...query.values.map(parameterOf));
-  }
-
-  prepare(query: Sql): PreparedQuery {
-    const statement = this.engine.prepare(query.text, { returnArrays: true });
-    return (parameter) => statement.all(rejectNul(parameter));
-  }
-
-  /** Prepares an INSERT, UPDATE or DELETE with any number of `?` in it. */
-  prepareRun(statement: Sql): PreparedRun {
-    const prepared = this.engine.prepare(statement.text);
-    return (...parameters) => prepared.run(...parameters.map(rejectNul)).changes;
   }
 
   /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
@@ -175,7 +139,7 @@ export class SqliteDatabase {
 /** The address of an existing file: opened by its path, a missing file would be created. */
 function uriOf(path: string, mode: Mode): URL {
   const uri = pathToFileURL(path);
-  uri.search = mode === "immutable" ? "mode=ro&immutable=1" : `mode=${mode}`;
+  uri.search = `mode=${mode}`;
   return uri;
 }
 

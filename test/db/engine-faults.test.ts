@@ -12,7 +12,7 @@ import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
 import { classifyFault, type EngineFault, lockHolderOf } from "../../src/db/engine-faults.ts";
 import { connectPostgres, PostgresFault } from "../../src/db/postgres.ts";
 import { literal, sql } from "../../src/db/sql.ts";
-import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
+import { createPrivateFile, SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const options = { busyMs: 10 } as const;
 
 /** Creates a SQLite file with a table of one row. */
 function sqliteFile(path: string): Sqlite {
-  Sqlite.createUnsynced(path).close();
+  createPrivateFile(path);
   const database = Sqlite.open(path, options);
   database.run(sql`CREATE TABLE words (word TEXT PRIMARY KEY) STRICT`);
   database.run(sql`INSERT INTO words VALUES ('one')`);

@@ -9,7 +9,7 @@ import { LogFlusher } from "../../src/db/log-flusher.ts";
 import { openSharedSqlite } from "../../src/db/shared-sqlite.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
-import { SqliteDatabase } from "../../src/db/sqlite.ts";
+import { createPrivateFile, SqliteDatabase } from "../../src/db/sqlite.ts";
 import { SqliteThread } from "../../src/db/sqlite-thread.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -20,7 +20,7 @@ const flush = { isEachFlushed: false, onError: assert.ifError, onFlush: ignore }
 /** A file with an empty table of words, as a service opens it. */
 async function wordsIn(scope: Scope): Promise<{ readonly path: string; readonly database: SqlDatabase }> {
   const path = join(await temporaryFolder(scope), "a.db");
-  SqliteDatabase.createUnsynced(path).close();
+  createPrivateFile(path);
   const database = openSharedSqlite(path, { busyMs: 50, flush });
   onScopeEnd(scope, () => database.close());
   await database.run(sql`CREATE TABLE words (word TEXT)`);

@@ -9,7 +9,6 @@ import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { classifyFault } from "../../src/db/engine-faults.ts";
 import { literal, sql } from "../../src/db/sql.ts";
-import { SqliteEngine } from "../../src/db/sqlite.ts";
 import {
   currentManifest,
   type Manifest,
@@ -176,33 +175,51 @@ for (const [name, served, kind, at, what, damage, skip] of cases) {
   });
 }
 
-/** Changes the row files of a lake by a statement. */
-async function changeRows(lake: string, statement: string): Promise<void> {
+/** The bytes before the content of a block: its length and checksum. */
+const headerBytes = 8;
+
+/** Returns where a block begins: in its group of 16, which the table at the end has. */
+function blockStart(file: Buffer, number: number): number {
+  const groups = Math.ceil(file.readUInt32LE(file.length - 8) / 16);
+  const table = file.length - 8 - 4 * (groups + 1);
+  let at = 16 * file.readUInt32LE(table + 4 * Math.floor(number / 16));
+  for (let skipped = number % 16; skipped > 0; skipped -= 1) at += headerBytes + file.readUInt32LE(at);
+  return at;
+}
+
+const flip = (file: Buffer, at: number): number => file.writeUInt8(file.readUInt8(at) ^ 1, at);
+
+/** Changes the row files of a lake. */
+async function changeRows(lake: string, change: (file: Buffer) => void): Promise<void> {
   for (const { kind, path } of (await manifestOf(lake)).serving) {
     if (kind === "index") continue;
-    const file = new SqliteEngine(join(lake, path));
-    file.exec(statement);
-    file.close();
+    const file = await readFile(join(lake, path));
+    change(file);
+    await writeFile(join(lake, path), file);
   }
 }
 
-for (const [what, statement, isOpened] of [
-  ["a row with a wrong checksum", "UPDATE blocks SET bytes = CAST(bytes || 'x' AS BLOB) WHERE number = 0", true],
-  ["an absent row", "DELETE FROM blocks WHERE number = 0", true],
+for (const [what, change, isOpened] of [
+  ["a row with a wrong checksum", (file: Buffer) => flip(file, headerBytes), true],
   [
     "a row in another position",
-    "UPDATE blocks SET number = -1 WHERE number = 0; UPDATE blocks SET number = 0 WHERE number = 1",
+    (file: Buffer) => {
+      const second = blockStart(file, 1);
+      file.set(Buffer.concat([file.subarray(second, blockStart(file, 2)), file.subarray(0, second)]));
+    },
     true,
   ],
+  // The last block is the dictionary, before the table of groups.
   [
-    "a dictionary with a wrong checksum",
-    "UPDATE blocks SET bytes = x'' WHERE number = (SELECT max(number) FROM blocks)",
+    "a damaged dictionary",
+    (file: Buffer) => flip(file, headerBytes + blockStart(file, file.readUInt32LE(file.length - 8) - 1)),
     false,
   ],
+  ["a damaged table of blocks", (file: Buffer) => flip(file, file.length - 12), false],
 ] as const) {
   test(`${what} is not served: ${isOpened ? "requests of it are refused" : "the file is rebuilt"}`, async (scope) => {
     const lake = await copyLake(scope);
-    await changeRows(lake, statement);
+    await changeRows(lake, change);
     await listFilesAnew(lake);
     const reported: string[] = [];
     const version = await openVersion(scope, lake, { onRebuild: (message) => reported.push(message) });
@@ -212,29 +229,20 @@ for (const [what, statement, isOpened] of [
     const faults = await verifyServingFiles(lake, await manifestOf(lake), { threads: 1 }, () => undefined);
     assert.match(
       faults.join("\n"),
-      /^serving\/\S+: (\d+ of \d+ rows differ from files\/listings|.*matches its checksum)/m,
+      /^serving\/\S+: (\d+ of \d+ rows differ from files\/listings|.*matches its checksum|.*intact table)/m,
     );
   });
 }
 
-/** The first bytes of the pages of SQLite's trees. */
-const treePages = [2, 5, 10, 13];
+/** Returns copies of a row file: one byte of each is another, or those after it are missing. */
+const damagedCopies = (whole: Buffer): readonly Buffer[] =>
+  Array.from({ length: 60 }, (_, n) => Math.floor((n / 60) * whole.length)).flatMap((at) => {
+    const changed = Buffer.from(whole);
+    flip(changed, at);
+    return [changed, whole.subarray(0, at)];
+  });
 
-/** Returns copies of a row file, in each of which a page of its trees has lost its last entry. */
-function shortenedPages(whole: Buffer): readonly Buffer[] {
-  const pageBytes = whole.readUInt16BE(16);
-  return Array.from({ length: whole.length / pageBytes }, (_, page) => Math.max(100, page * pageBytes)).flatMap(
-    (head) => {
-      const entries = whole.readUInt16BE(head + 3);
-      if (!treePages.includes(whole[head] ?? 0) || entries === 0) return [];
-      const copy = Buffer.from(whole);
-      copy.writeUInt16BE(entries - 1, head + 3);
-      return copy;
-    },
-  );
-}
-
-test("a page of a row file that has lost an entry hides no listing: its look-up is refused", async (scope) => {
+test("damage of a row file hides no listing: its look-up is refused", async (scope) => {
   const manifest = await manifestOf(original.lake);
   const path = join(await temporaryFolder(scope), "rows");
   let damages = 0;
@@ -262,7 +270,7 @@ test("a page of a row file that has lost an entry hides no listing: its look-up 
       const all = file.rowsAt(Array.from({ length: rows }, (_, position) => position));
       for (const value of all.flatMap(({ id, vin }) => [id, vin])) counts.set(value, 1 + (counts.get(value) ?? 0));
     });
-    for (const damaged of shortenedPages(whole)) {
+    for (const damaged of damagedCopies(whole)) {
       await writeFile(path, damaged);
       orDamaged(() =>
         read((file) => {
