@@ -11,7 +11,7 @@ import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.t
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
 import { countedColumns, listingCategories } from "./build.ts";
-import { inBlocks } from "./columns.ts";
+import { inBlocks, none } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
 import type { Dictionary, ValueCounts } from "./dictionary.ts";
 import { columnName, countIds, inventoryOf, keptOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
@@ -150,14 +150,25 @@ export function chooseValues(
   );
   const counts = addCounts(parts, attribute, numbers);
   // Sorting thousands of values, or naming them, takes longer than to find the last count that is shown.
-  const ranks = counts.filter((count) => count > 0).map((count) => direction * count);
-  const last = ranks.sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
+  const ranks = zeros("ranks", counts.length);
+  let length = 0;
+  for (const count of counts) if (count > 0) ranks[length++] = direction * count;
+  const last = ranks.subarray(0, length).sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
   const shown: ValueCount[] = [];
-  counts.forEach((count, index) => {
+  for (let index = 0; index < counts.length; index += 1) {
+    const count = counts[index] as number;
     if (count > 0 && direction * count <= last)
       shown.push({ value: numbers.textOf(numbers.first + index) ?? "", count });
-  });
+  }
   return shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
+}
+
+/** Arrays of `chooseValues`, which has used them before it is called again: new ones for each attribute would be collected as garbage. */
+const scratch = { sums: none, ranks: none };
+
+function zeros(name: keyof typeof scratch, length: number): Int32Array {
+  if (scratch[name].length < length) scratch[name] = new Int32Array(2 * length);
+  return scratch[name].subarray(0, length).fill(0);
 }
 
 /** Returns how many matches have each number of a value. Of those that differ in case only, the first one that occurs stands for all. */
@@ -166,7 +177,7 @@ function addCounts(
   attribute: CountedName,
   { first, count, same, of }: ValueNumbers,
 ): Int32Array {
-  const sums = new Int32Array(count);
+  const sums = zeros("sums", count);
   for (const { dictionary, counts } of parts) {
     const range = dictionary.rangeOf(attribute);
     const numbers = of(dictionary);
