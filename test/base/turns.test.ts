@@ -1,27 +1,33 @@
 import assert from "node:assert/strict";
-import { beforeEach, mock, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { everyAccount } from "../../src/base/fair-shares.ts";
 import { inShareOfLeast, inTurnOf, turnLater, turnMs, turnSoon } from "../../src/base/turns.ts";
 import { noteTurns } from "../support/event-loop-turns.ts";
 
-// A clock that only `holdLoop` advances: other processes, which hold up this one, change no order.
-let nowMs = performance.now();
-beforeEach(() => void mock.method(performance, "now", () => nowMs));
+let nowMs = 0;
+
+/** Gives a test a clock that only `holdLoop` advances: other processes, which hold up this one, change no order. */
+function stopClock({ mock }: TestContext): void {
+  nowMs = performance.now();
+  mock.method(performance, "now", () => nowMs);
+}
 
 /** Holds the event loop: for longer than a turn lasts, unless told. */
 function holdLoop(ms = turnMs + 2): void {
   nowMs += ms;
 }
 
-test("work begins at once while a turn of the event loop has time", async () => {
+test("work begins at once while a turn of the event loop has time", async (scope) => {
+  stopClock(scope);
   await nextTurn();
   const events: string[] = [];
   const work = ["a", "b"].map((account) => inTurnOf(account, async () => void events.push(account)));
   assert.match(await noteTurns(events, work), /^a b( turn)*$/);
 });
 
-test("work of the account that has held the event loop least begins first, as much as a turn has time for", async () => {
+test("work of the account that has held the event loop least begins first, as much as a turn has time for", async (scope) => {
+  stopClock(scope);
   await inTurnOf("earlier", async () => holdLoop());
   const events: string[] = [];
   const begin = (account: string): Promise<void> =>
@@ -34,7 +40,8 @@ test("work of the account that has held the event loop least begins first, as mu
   assert.match(order, /^(turn )*heavy (turn )+light other (turn )+light heavy (turn )+heavy( turn)*$/);
 });
 
-test("time in which work goes on counts for its account, and other events come between two pieces of it", async () => {
+test("time in which work goes on counts for its account, and other events come between two pieces of it", async (scope) => {
+  stopClock(scope);
   const events: string[] = [];
   const goOn = (account: string, holdMore: () => void): Promise<void> =>
     inTurnOf(account, async () => {
@@ -65,7 +72,8 @@ async function orderOf(events: string[], work: readonly Promise<void>[]): Promis
     .split(/ +/);
 }
 
-test("what the service does for itself takes turns with accounts, and what is done for every account goes before both", async () => {
+test("what the service does for itself takes turns with accounts, and what is done for every account goes before both", async (scope) => {
+  stopClock(scope);
   const events: string[] = [];
   const work = [holdTurns("service", events), inTurnOf("quick", async () => void events.push("quick"))];
   work.push(inTurnOf(everyAccount, () => holdTurns("all", events)));
@@ -75,7 +83,8 @@ test("what the service does for itself takes turns with accounts, and what is do
   assert.deepEqual(order.slice(all, all + 3), ["all", "all", "all"]);
 });
 
-test("work that several accounts wait for goes on in the share of the account of them with the least use", async () => {
+test("work that several accounts wait for goes on in the share of the account of them with the least use", async (scope) => {
+  stopClock(scope);
   const events: string[] = [];
   const order = async (waitingAccounts: ReadonlySet<string>): Promise<string> => {
     events.length = 0;

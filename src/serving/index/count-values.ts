@@ -10,6 +10,7 @@ import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
+import { BorrowedArrays } from "./borrowed-arrays.ts";
 import { countedColumns, listingCategories } from "./build.ts";
 import { inBlocks, none } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
@@ -38,7 +39,8 @@ export async function countValues(
   { filters, attributes, limit, sort, numbers }: CountRequest,
 ): Promise<CountResult> {
   const names = numbers.map(({ attribute }) => attribute);
-  const matched = await matchesIn(parts, filters);
+  const arrays = new BorrowedArrays();
+  const matched = await matchesIn(parts, filters, arrays);
   const total = totalOf(matched);
   const summarizing = summarize(
     matched.map(({ rows }) => rows),
@@ -51,13 +53,16 @@ export async function countValues(
   const counted =
     attributes.length === 0
       ? []
-      : await Promise.all(matched.map((part) => countCategories(part, attributes, filters.length === 0)));
+      : await Promise.all(
+          matched.map((part) => countCategories(part, attributes, filters.length === 0 ? undefined : arrays)),
+        );
   const values = new Map<CountedName, readonly ValueCount[]>();
   await forEachInTurns(attributes, (attribute) =>
     values.set(attribute, chooseValues(counted, attribute, { limit, sort })),
   );
   const summaries = await summarizing;
   const ranges = await Promise.all(rangesOf(numbers, summaries).map((one) => countRanges(matched, one)));
+  arrays.giveBack();
   return { total, values, summaries, ranges: new Map(ranges.map((one) => [one.ranges.attribute, one])) };
 }
 
@@ -90,24 +95,25 @@ function columnOf(attribute: CountedName): string {
   return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
 }
 
-/** Counts the matches in a segment by value. Those of a whole inventory are kept, of all attributes. */
+/** Counts the matches in a segment by value, in borrowed arrays. Those of a whole inventory, without any, are kept, of all attributes. */
 async function countCategories(
   matched: Matched,
   attributes: readonly CountedName[],
-  isWhole: boolean,
+  arrays: BorrowedArrays | undefined,
 ): Promise<SegmentCounts> {
   const { rows } = matched;
   const { dictionary } = rows.segment;
-  if (!isWhole) return { dictionary, counts: await countsOf(matched, new Set(attributes.map(columnOf))) };
+  if (arrays !== undefined)
+    return { dictionary, counts: await countsOf(matched, new Set(attributes.map(columnOf)), arrays) };
   const ofAll = async (whole: SegmentRows): Promise<ValueCounts> =>
     countsOf({ rows: whole, positions: await inventoryOf(whole) }, countedColumns);
   return { dictionary, counts: await keptOf(rows, "counts", ofAll, (segment) => segment.dictionary.size) };
 }
 
-async function countsOf(matched: Matched, columns: Iterable<string>): Promise<ValueCounts> {
+async function countsOf(matched: Matched, columns: Iterable<string>, arrays?: BorrowedArrays): Promise<ValueCounts> {
   const { dictionary } = matched.rows.segment;
-  const counts = dictionary.zeros();
-  for (const column of columns) await dictionary.addCounts(counts, column, await countIds(matched, column));
+  const counts = arrays?.zeros(dictionary.size) ?? new Int32Array(dictionary.size);
+  for (const column of columns) await dictionary.addCounts(counts, column, await countIds(matched, column, arrays));
   return counts;
 }
 

@@ -95,11 +95,6 @@ export class Dictionary {
     return firstValueId + this.tables.texts.length;
   }
 
-  /** Returns counts by value id, all of them zero. */
-  zeros(): ValueCounts {
-    return new Int32Array(this.size);
-  }
-
   /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
   async addCounts(counts: ValueCounts, column: string, added: Int32Array): Promise<void> {
     const expansion = this.tables.expansions.get(column);

@@ -6,8 +6,9 @@
  */
 import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
+import { BorrowedArrays } from "./borrowed-arrays.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, concatenated, inBlocks, none } from "./columns.ts";
+import { type Arrays, blockRows, inBlocks, none } from "./columns.ts";
 import type { KeptArrays, Segment, SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
@@ -20,12 +21,13 @@ export interface Matched {
   readonly positions: Int32Array;
 }
 
-/** Returns the matches in each segment that has some. */
+/** Returns the matches in each segment that has some; their positions perhaps in borrowed arrays. */
 export async function matchesIn(
   parts: readonly SegmentRows[],
   filters: readonly Filter[],
+  arrays?: BorrowedArrays,
 ): Promise<readonly Matched[]> {
-  const matches = await Promise.all(parts.map((rows) => Matches.of(rows, filters)));
+  const matches = await Promise.all(parts.map((rows) => Matches.of(rows, filters, arrays)));
   const found = await Promise.all(matches.map(async (one) => ({ rows: one.rows, positions: await one.positions() })));
   return found.filter(({ positions }) => positions.length > 0);
 }
@@ -44,9 +46,9 @@ export class Matches {
     private readonly tests: readonly Test[],
   ) {}
 
-  static async of(rows: SegmentRows, filters: readonly Filter[]): Promise<Matches> {
+  static async of(rows: SegmentRows, filters: readonly Filter[], arrays?: BorrowedArrays): Promise<Matches> {
     const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
-    const evaluation = await Evaluation.of(rows, tests);
+    const evaluation = await Evaluation.of(rows, tests, arrays);
     const resolved: Test[] = [];
     for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
     return new Matches(rows, evaluation, resolved);
@@ -85,7 +87,7 @@ export class Matches {
     const seed = await evaluation.fewest(tests);
     if (seed === undefined) return this.among(await inventoryOf(rows));
     const others = [...tests.filter((test) => test !== seed), ...rows.tests];
-    return (await Evaluation.of(rows, others)).narrow(await evaluation.positionsWith(seed), others);
+    return (await evaluation.with(others)).narrow(await evaluation.positionsWith(seed), others);
   }
 }
 
@@ -112,10 +114,14 @@ export const keptOf = (
 };
 
 /** Counts the ids of a column at some positions, from the first id on. */
-export async function countIds({ rows, positions }: Matched, column: string): Promise<Int32Array> {
+export async function countIds(
+  { rows, positions }: Matched,
+  column: string,
+  arrays?: BorrowedArrays,
+): Promise<Int32Array> {
   const { first, end } = rows.segment.dictionary.columnRange(column);
   const ids = await rows.segment.array(columnName(column, rows));
-  const counts = new Int32Array(end - first);
+  const counts = arrays?.zeros(end - first) ?? new Int32Array(end - first);
   await inBlocks(positions.length, (from, until) => {
     for (let at = from; at < until; at += 1) {
       const id = ids[positions[at] as number] as number;
@@ -154,9 +160,6 @@ const namesIn = (tests: readonly Test[], rows: SegmentRows): readonly string[] =
 export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
   column === "days_on_market" && date !== undefined ? `days ${date}` : `column ${column}`;
 
-/** The positions of a block, between two turns of the event loop. */
-const scratch = new Int32Array(blockRows);
-
 /** Moves those of the first positions that pass to the front, and returns their number. */
 type Step = (positions: Int32Array, count: number) => number;
 
@@ -171,11 +174,17 @@ class Evaluation {
   private constructor(
     private readonly rows: SegmentRows,
     private readonly loaded: ReadonlyMap<string, Arrays>,
+    private readonly arrays: BorrowedArrays | undefined,
   ) {}
 
-  /** Loads what tests need. */
-  static async of(rows: SegmentRows, tests: readonly Test[]): Promise<Evaluation> {
-    return new Evaluation(rows, await rows.segment.load(namesIn(tests, rows)));
+  /** Loads what tests need. Positions are in borrowed arrays if there are some. */
+  static async of(rows: SegmentRows, tests: readonly Test[], arrays?: BorrowedArrays): Promise<Evaluation> {
+    return new Evaluation(rows, await rows.segment.load(namesIn(tests, rows)), arrays);
+  }
+
+  /** Returns the evaluation of other tests. */
+  with(tests: readonly Test[]): Promise<Evaluation> {
+    return Evaluation.of(this.rows, tests, this.arrays);
   }
 
   /** Returns the test of the sets that have all of some tokens, or any of them. */
@@ -237,7 +246,8 @@ class Evaluation {
 
   /** Returns the positions of the rows that pass a test of ids. */
   async positionsWith(test: IdsTest): Promise<Int32Array> {
-    const found = new Int32Array(await this.countOf(test));
+    const count = await this.countOf(test);
+    const found = this.arrays?.take(count) ?? new Int32Array(count);
     await forEachInTurns(copyPositions(await this.postingsOf(test.column), test.ids, found), () => undefined);
     return found;
   }
@@ -252,14 +262,19 @@ class Evaluation {
   async narrow(positions: Int32Array, tests: readonly Test[]): Promise<Int32Array> {
     if (tests.length === 0) return positions;
     const step = await this.inTurn(tests);
-    const found: Int32Array[] = [];
+    const arrays = this.arrays ?? new BorrowedArrays();
+    const found = arrays.take(positions.length);
+    let count = 0;
     // Blocks keep turns short, and their positions in the processor's cache.
     await inBlocks(positions.length, (from, until) => {
-      scratch.set(positions.subarray(from, until));
-      const count = step(scratch, until - from);
-      if (count > 0) found.push(scratch.slice(0, count));
+      const block = found.subarray(count, count + until - from);
+      block.set(positions.subarray(from, until));
+      count += step(block, until - from);
     });
-    return concatenated(found);
+    if (this.arrays !== undefined) return found.subarray(0, count);
+    const kept = found.slice(0, count);
+    arrays.giveBack();
+    return kept;
   }
 
   /** Returns the step that leaves those of some positions that pass all tests. */
