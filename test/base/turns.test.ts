@@ -7,13 +7,13 @@ import { noteTurns } from "../support/event-loop-turns.ts";
 
 let nowMs = 0;
 
-/** Gives a test a clock that only `holdLoop` advances: other processes, which hold up this one, change no order. */
+/** Sets a clock that only `holdLoop` advances: other processes, which hold up this one, change no order. */
 function stopClock({ mock }: TestContext): void {
   nowMs = performance.now();
   mock.method(performance, "now", () => nowMs);
 }
 
-/** Holds the event loop: for longer than a turn lasts, unless told. */
+/** Holds the event loop, by default for longer than a turn lasts. */
 function holdLoop(ms = turnMs + 2): void {
   nowMs += ms;
 }

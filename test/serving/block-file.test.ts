@@ -21,7 +21,7 @@ async function written(scope: Scope, blocks: readonly Uint8Array[], isComplete =
   return path;
 }
 
-test("every block comes back as it was written, in any order, whatever their number and sizes", async (scope) => {
+test("every block comes back as it was written, in any order, for any number and sizes of them", async (scope) => {
   for (const count of [1, 15, 16, 17, 100]) {
     const blocks = Array.from({ length: count }, () => drawBytes(chance.pick([0, 1, 7, 8, 300, 5000])));
     // More than a writer or a reader buffers.

@@ -29,8 +29,8 @@ export class BorrowedArrays {
     return this.take(length).fill(0);
   }
 
-  /** Gives all arrays to the next request. Not after a failure: what else is waited for may still write into them. */
-  giveBack(): void {
+  /** Returns all arrays for the next request. Not after a failure: what else is waited for may still write into them. */
+  release(): void {
     for (const buffer of this.buffers.splice(0)) {
       if (idleBytes + buffer.byteLength > idleBytesMax) continue;
       idleBytes += buffer.byteLength;

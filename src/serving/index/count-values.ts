@@ -62,7 +62,7 @@ export async function countValues(
   );
   const summaries = await summarizing;
   const ranges = await Promise.all(rangesOf(numbers, summaries).map((one) => countRanges(matched, one)));
-  arrays.giveBack();
+  arrays.release();
   return { total, values, summaries, ranges: new Map(ranges.map((one) => [one.ranges.attribute, one])) };
 }
 

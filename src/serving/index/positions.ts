@@ -273,7 +273,7 @@ class Evaluation {
     });
     if (this.arrays !== undefined) return found.subarray(0, count);
     const kept = found.slice(0, count);
-    arrays.giveBack();
+    arrays.release();
     return kept;
   }
 

@@ -14,19 +14,16 @@ const unitBytes = 16;
 const headerBytes = 8;
 /** The number of blocks and the checksum of the table come after it. */
 const footerBytes = 8;
-const bufferBytes = 2 ** 20;
+const unwrittenBytesMax = 2 ** 20;
 
 /** What the bytes of a block file depend on besides its content. */
 export const blockFileFormat = `groups of ${groupBlocks} at ${unitBytes} crc32`;
 
-/** The least number of groups that have some blocks. */
-const groupsOf = (blocks: number): number => Math.ceil(blocks / groupBlocks);
-
 /** Writes a block file at a path that does not exist yet, without syncs. It is incomplete, and does not open, until `end`. */
 export class BlockWriter {
   private readonly descriptor: number;
-  private readonly buffer = Buffer.alloc(bufferBytes);
-  private buffered = 0;
+  private readonly unwritten: Uint8Array[] = [];
+  private unwrittenBytes = 0;
   private position = 0;
   private count = 0;
   private readonly starts: number[] = [];
@@ -35,7 +32,7 @@ export class BlockWriter {
     this.descriptor = openSync(path, "wx");
   }
 
-  /** Adds the block with the next number. */
+  /** Adds the block with the next number. The content must not change until `end`. */
   add(content: Uint8Array): void {
     if (this.count % groupBlocks === 0) this.beginGroup();
     this.write(wordsOf([content.length, crc32(content, this.count)]));
@@ -56,29 +53,22 @@ export class BlockWriter {
   }
 
   private beginGroup(): void {
+    if (this.unwrittenBytes > unwrittenBytesMax) this.flush();
     const units = Math.ceil(this.position / unitBytes);
     this.write(new Uint8Array(units * unitBytes - this.position));
     this.starts.push(units);
   }
 
   private write(bytes: Uint8Array): void {
+    this.unwritten.push(bytes);
+    this.unwrittenBytes += bytes.length;
     this.position += bytes.length;
-    if (this.buffered + bytes.length > bufferBytes) this.flush();
-    if (bytes.length > bufferBytes) {
-      this.writeNow(bytes);
-    } else {
-      this.buffer.set(bytes, this.buffered);
-      this.buffered += bytes.length;
-    }
   }
 
   private flush(): void {
-    this.writeNow(this.buffer.subarray(0, this.buffered));
-    this.buffered = 0;
-  }
-
-  private writeNow(bytes: Uint8Array): void {
+    const bytes = Buffer.concat(this.unwritten.splice(0));
     for (let at = 0; at < bytes.length; ) at += writeSync(this.descriptor, bytes, at);
+    this.unwrittenBytes = 0;
   }
 }
 
@@ -106,7 +96,8 @@ export class BlockFile {
   ) {
     this.descriptor = openSync(path, "r");
     try {
-      const tableBytes = 4 * (groupsOf(count) + 1);
+      const groups = Math.ceil(count / groupBlocks);
+      const tableBytes = 4 * (groups + 1);
       const start = fstatSync(this.descriptor).size - tableBytes - footerBytes;
       const end = Buffer.from(this.read(Math.max(0, start), tableBytes + footerBytes));
       this.starts = end.subarray(0, tableBytes);
@@ -114,7 +105,7 @@ export class BlockFile {
         end.length === tableBytes + footerBytes &&
         end.readUInt32LE(tableBytes) === count &&
         end.readUInt32LE(tableBytes + 4) === crc32(this.starts) &&
-        this.startOf(groupsOf(count)) === start;
+        this.startOf(groups) === start;
       if (!isIntact)
         throw new DamagedFile(`Invalid block file ${path}: expected ${count} blocks and an intact table of them.`);
     } catch (thrown) {
