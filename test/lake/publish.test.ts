@@ -85,7 +85,7 @@ test("the next writer removes the leftovers of a killed one, and nothing else", 
     [`versions/${secondDay}.1.json.new`]: "{",
     [`serving/${secondDay}.1-0.duckdb`]: "half an index",
     [`serving/${secondDay}.1-0.duckdb.wal`]: "its log",
-    [`serving/${secondDay}.1-1.rows`]: "half a row file",
+    [`serving/${secondDay}.1-1.db`]: "half a row file",
     "CURRENT.new": `${secondDay}.1\n`,
     "spill/duckdb_temp_storage-0.tmp": "spilled",
   };

@@ -27,7 +27,7 @@ test("the same feeds produce the same bytes, with one thread and with two", asyn
 test("files are named by day and sequence, never by time", async () => {
   const day = "2026-11-1[89]";
   const allowed = new RegExp(
-    `^(CURRENT|versions/${day}\\.1\\.(json|sql)|files/(${tableNames.join("|")})/(\\w+=(2026-11|open)/)?${day}\\.1\\.parquet|serving/${day}\\.1-\\d\\.(duckdb|rows))$`,
+    `^(CURRENT|versions/${day}\\.1\\.(json|sql)|files/(${tableNames.join("|")})/(\\w+=(2026-11|open)/)?${day}\\.1\\.parquet|serving/${day}\\.1-\\d\\.(duckdb|db))$`,
   );
   for (const path of await listLakeFiles(sample.one)) assert.match(path, allowed);
 });

@@ -51,7 +51,7 @@ export async function withServingFiles(
   const first = firstFreeNumber(manifest);
   const files = missing.map((file, index) => ({
     ...file,
-    path: `serving/${manifest.version}-${first + index}.${file.kind === "index" ? "duckdb" : "rows"}`,
+    path: `serving/${manifest.version}-${first + index}.${file.kind === "index" ? "duckdb" : "db"}`,
   }));
   const ofKind = (kind: NeededFile["kind"]): readonly NewFile[] => files.filter((file) => file.kind === kind);
   await mkdir(join(lake, "serving"), { recursive: true });
