@@ -8,7 +8,7 @@ import { InvalidValue } from "./sql.ts";
 /**
  * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type.
  * `damaged`: the content of a file is not what it must be. `io error`: the system cannot read or write a file, whose content may be intact; a retry can
- * succeed. `missing`: a file that DuckDB reads does not exist. `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server.
+ * succeed. `missing`: a file that is read does not exist. `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server.
  * `other`: everything else, including defects of this program.
  */
 export type EngineFault =
@@ -31,6 +31,7 @@ const systemErrors: Readonly<Record<string, EngineFault>> = {
   ESTALE: "io error", // a network file system
   ETIMEDOUT: "busy", // a flush that takes too long
   EACCES: "io error",
+  ENOENT: "missing",
   EMFILE: "io error", // too many open files
   ENFILE: "io error",
 };
@@ -81,7 +82,7 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
     /(Input\/output|i\/o|I\/O) error|Stale file handle|Too many open files|: Permission denied|unable to open database|readonly database/,
     "io error",
   ],
-  [/No files found that match the pattern|: No such file or directory/, "missing"],
+  [/No files found that match the pattern|: [Nn]o such file or directory/, "missing"],
 ];
 
 /** A change that may be committed or not, because the disk or the connection failed while it was. */

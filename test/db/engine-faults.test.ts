@@ -156,6 +156,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "missing",
     (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),
   ],
+  ["a file that is missing", "missing", (folder) => readFile(join(folder, "a.db"))],
   // Reading the memory of a process at address 0 fails with EIO.
   [
     "a DuckDB file that the disk does not return",
