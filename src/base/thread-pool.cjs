@@ -1,13 +1,13 @@
 /**
- * Prepares libuv's thread pool, which runs DuckDB queries and file operations: its size, unless the operator has set one, and its
- * priority.
+ * Prepares the threads beside the main one. Of libuv's pool, which runs DuckDB queries and file operations: its size, unless the operator has set one, and
+ * its priority. Of V8: none helps to collect young objects, because the main thread would wait until its helper has a processor beside the engine.
  *
- * libuv reads the size when the pool is first used, and Node.js uses the pool to load the first ES module. This file is therefore
- * CommonJS, loaded with `--require`; an assignment in an ES module is too late.
+ * CommonJS, loaded with `--require`: libuv reads the size when the pool is first used, and Node.js uses the pool to load the first ES module.
  */
 const { readdirSync, stat } = require("node:fs");
 const { getPriority, setPriority } = require("node:os");
 
+require("node:v8").setFlagsFromString("--no-parallel-scavenge");
 process.env.UV_THREADPOOL_SIZE ??= "32";
 if (process.platform === "linux") lowerPriority();
 

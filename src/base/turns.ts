@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { FairShares } from "./fair-shares.ts";
 
 /** How long work may hold the event loop before the next turn. */
-export const turnMs = 2;
+export const turnMs = 1;
 
 /** In place of an account: what the service does for itself, such as opening the next version, has a share like one. */
 const ownAccount = "service";

@@ -5,6 +5,7 @@
 import type { Logger } from "pino";
 import { v7 as uuidV7 } from "uuid";
 import type { UsageClass } from "../accounts/policy/prices.ts";
+import { turnLater } from "../base/turns.ts";
 import { errors, Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
@@ -62,10 +63,8 @@ export function operationCallerOf(services: CallServices, metrics: Metrics): Cal
       return { ...answered, requestId };
     } catch (thrown) {
       end(statusOf(thrown));
-      log.info(
-        { ...line, code: thrown instanceof Refusal ? thrown.code : undefined },
-        "operation within the process failed",
-      );
+      const code = thrown instanceof Refusal ? thrown.code : undefined;
+      log.info({ ...line, code }, "operation within the process failed");
       throw thrown;
     }
   };
@@ -89,6 +88,7 @@ async function answerUnnamed<Id extends CallableId>(
   const answered = await answer({ ...caller, isFree }, request, services);
   if (answered.content === undefined)
     throw new TypeError(`No answer of ${request.id}: expected one for a caller without preconditions.`);
+  await turnLater(); // Deliveries of one request share its answer, and come here together.
   const body = bodyOf(answered.content);
   if (!isFree) charge?.addCharge(body.data);
   return { body: body as AnswerOf<Id>, ...answered.usage };

@@ -2,9 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { turnMs } from "../../src/base/turns.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
+import type { SiteServices } from "../../src/http/service/service-state.ts";
 import { keyTextOf, ResponseCache } from "../../src/operations/response-cache.ts";
 import { createCustomer } from "../support/accounts.ts";
+import { noteTurns } from "../support/event-loop-turns.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
@@ -163,4 +167,36 @@ test("a cached answer is charged, and belongs to its version", async (context) =
     const { meta } = await client.getBody("searchListings", path);
     return meta.data_version !== versionOf(first.body);
   });
+});
+
+test("calls within the process that share an answer read it in turns of the event loop", async (t) => {
+  const { lake } = await createLake(t, `${samplePath}/2026-11-18`, { day: "2026-11-18" });
+  const mounted: SiteServices[] = [];
+  const client = await startService(t, lake, { mountSite: (_, services) => void mounted.push(services) });
+  const { callOperation, accounts } = mounted[0] ?? assert.fail("no site is mounted");
+  const customers = await Promise.all(Array.from({ length: 6 }, () => createCustomer(client.accounts)));
+  const identities = await Promise.all(customers.map(({ keyId }) => accounts.identityOfKey(keyId)));
+  const { parse } = JSON;
+  t.mock.method(JSON, "parse", (text: string) => {
+    const untilMs = performance.now() + (text.startsWith('{"data":') ? 2 * turnMs : 0);
+    while (performance.now() < untilMs);
+    return parse(text);
+  });
+  const events: string[] = [];
+  const ask = async (identity: (typeof identities)[number]): Promise<void> => {
+    const { signal } = new AbortController();
+    const caller = {
+      identity,
+      signal,
+      arrivedAtMs: performance.now(),
+      parentRequestId: "none",
+      log: pino({ level: "silent" }),
+    };
+    const querystring = "facets=make,state&metric=price.median";
+    await callOperation(caller, { id: "getFacets", path: "/v1/facets", querystring });
+    events.push("answer");
+  };
+  const text = await noteTurns(events, identities.map(ask));
+  assert.doesNotMatch(text, /answer answer/);
+  assert.equal(((await client.get("/readyz")).body as { response_cache: { shared: number } }).response_cache.shared, 5);
 });
