@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -31,6 +31,8 @@ export interface CommandOptions {
   readonly stderr?: number;
   /** The program of another release. */
   readonly program?: string;
+  /** The priority of a serving process, if it may be raised: a negative number. */
+  readonly priority?: number;
 }
 
 /** Returns why a command that a scheduler runs failed: the last line of its log. */
@@ -153,6 +155,7 @@ export async function startServing(
   const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
   const customer = await createCustomer(accounts);
   const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, options);
+  if (options.priority !== undefined) raisePriority(child.pid ?? 0, options.priority);
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(
     ([out, err, code]) => ({
@@ -179,6 +182,15 @@ export async function startServing(
     return { url, pid: child.pid, customer, announced, ...signals, ended };
   }
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
+}
+
+/** Raises the priority of a process that has just begun, if that is allowed. */
+function raisePriority(pid: number, priority: number): void {
+  try {
+    setPriority(pid, priority);
+  } catch {
+    // Only root may raise it.
+  }
 }
 
 export function spawnCarquet(

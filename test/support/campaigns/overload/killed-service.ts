@@ -53,7 +53,9 @@ export class KilledService {
     const port = String(await freePort());
     const metricsPort = String(await freePort());
     const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_METRICS_PORT: metricsPort };
-    const start: Start = () => startServing(scope, ["serve", "--port", port, "--lake", lake, ...args], { env });
+    // Its clients, and the check of its answers, would not share its processors.
+    const options = { env, priority: -5 };
+    const start: Start = () => startServing(scope, ["serve", "--port", port, "--lake", lake, ...args], options);
     const started = await start();
     return new KilledService(started, start, started.url, `http://127.0.0.1:${metricsPort}/metrics`);
   }
