@@ -48,7 +48,7 @@ export const shopPage =
   async (visit) => {
     const { context, query, requests, visitor } = visit;
     const asked = readView(query);
-    const { asOf, view } = await viewIn(current, asked);
+    const { asOf, hasFit, view } = await viewIn(current, asked);
     if (query.has("ids")) return keptPage(visit, photos, asOf);
     const place = await namedPlace(visit, asked);
     if (place !== undefined) return { location: viewPath(withParameters(asked, { postal_code: place })) };
@@ -62,7 +62,7 @@ export const shopPage =
         maxAge: nearMaxAgeMs,
         secure: context.secure,
       });
-    const page: ShownShop = { given: view, view: shown, found, lost, asOf, photos, question, visitor };
+    const page: ShownShop = { given: view, view: shown, found, lost, asOf, hasFit, photos, question, visitor };
     const judgement = verdictOf(page);
     return {
       title: textOf(judgement.sentence).replace(/\.$/, ""),
@@ -108,6 +108,8 @@ interface ShownShop {
   readonly found: FoundView;
   readonly lost: readonly LostFilter[];
   readonly asOf: string;
+  /** Whether listings have values. */
+  readonly hasFit: boolean;
   readonly photos: PhotoMode;
   readonly question: AskedQuestion | undefined;
   readonly visitor: Visitor;
@@ -318,7 +320,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
                   { path: viewPath(marketView(view), "/market"), text: "Market", isCurrent: false },
                 ]}
               />
-              <OrderField view={view} />
+              <OrderField {...page} />
             </span>
           )}
         </>
@@ -340,10 +342,10 @@ const firstFilters: readonly (readonly [text: string, changes: ViewParameters])[
 const marketView = (view: ViewParameters): ViewParameters =>
   Object.fromEntries(filterNames(view).map((name) => [name, view[name] ?? ""]));
 
-const OrderField = ({ view }: Pick<ShownShop, "view">): JSX.Element => {
+const OrderField = ({ view, hasFit }: Pick<ShownShop, "view" | "hasFit">): JSX.Element => {
   const current = orderOf(view) ?? "days_on_market";
   const offered = [
-    ...(isJudged(view) ? [["value", "Best price first"] as const] : []),
+    ...(hasFit && isJudged(view) ? [["value", "Best price first"] as const] : []),
     ...(view.postal_code === undefined ? [] : [["distance", "Nearest"] as const]),
     ...orders,
   ];

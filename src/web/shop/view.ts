@@ -60,6 +60,7 @@ export const orderOf = (view: ViewParameters): string | undefined =>
 export const viewIn = (current: CurrentVersion, view: ViewParameters) =>
   current.use(async ({ hasFit, manifest: { as_of: asOf } }) => ({
     asOf,
+    hasFit,
     view: hasFit || !isJudged(view) ? view : { sort: "days_on_market", ...view },
   }));
 
