@@ -139,14 +139,17 @@ type NeededColumns = readonly (readonly [rule: string, alternatives: Alternative
 /** Returns the rules that a file must have columns for. */
 function requiredColumns({ fields, dealer, required, filter = [] }: Mapping): NeededColumns {
   const ofRule = ({ from }: Rule): Alternatives => from.map(columnsOfSource);
-  const ofRules = (rules: Mapping["fields"]) =>
-    Object.entries(rules).map(([field, rule]) => [field, ofRule(rule)] as const);
+  const ofRules = (rules: Mapping["fields"], prefix = "") =>
+    Object.entries(rules).map(([field, rule]) => [`${prefix}${field}`, ofRule(rule)] as const);
   const filters = filter
     .filter(({ in: values, matches }) => (values ?? matches) !== undefined)
     .map(({ column }) => ["filter", [[column]]] as const);
   const keys = dealer.key.map(ofRule);
   if (required === undefined)
-    return [...ofRules(fields), ...ofRules(dealer.fields), ...keys.map((key) => ["dealer", key] as const), ...filters];
+    return [
+      ...[...ofRules(fields), ...ofRules(dealer.fields, "dealer.")],
+      ...[...keys.map((key) => ["dealer", key] as const), ...filters],
+    ];
   const chosen = ofRules(fields).filter(([field]) => required.includes(field));
   return [...chosen, ...(required.includes("dealer") ? [["dealer", keys.flat()] as const] : []), ...filters];
 }
