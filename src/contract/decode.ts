@@ -73,7 +73,10 @@ function createDecoder<T>(definition: Operation, location: Parameter["in"]): (te
         values[parameter.name] = parseValue(parameter, repeated);
     }
     refuseInvalid(validated, values);
-    for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
+    for (const { parameter } of withDefault) {
+      const { default: value } = parameter.schema;
+      values[parameter.name] ??= Array.isArray(value) ? [...value] : value;
+    }
     return values as T;
   };
 }

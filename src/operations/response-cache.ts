@@ -94,8 +94,11 @@ export const keyTextOf = (version: string, operation: string, request: object): 
   `${version} ${operation} ${canonicalJson(request)}`;
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
-export const canonicalJson = (request: object): string =>
-  JSON.stringify(request, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sortedEntries(value)) : value));
+export const canonicalJson = (request: object): string => JSON.stringify(inOrder(request));
 
-const sortedEntries = (object: object): [string, unknown][] =>
-  Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1));
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
+}

@@ -8,7 +8,7 @@ import { type Json, type Row, rowOf } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns, type ListingOrigin } from "../lake/analyst/flat-listings.ts";
-import type { JsonRow } from "../lake/json-row.ts";
+import { type JsonRow, onlyValue } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import { type AttributeName, extensionNames, tokensNames } from "../listing/schema.ts";
@@ -56,6 +56,9 @@ const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as c
 
 type Table = keyof typeof formats;
 
+/** The pieces of the keys of a listing's build and dealer. */
+const keyPieces = { builds: listingRow.pieceOf("build_key"), dealers: listingRow.pieceOf("dealer_key") } as const;
+
 /** A listing with its build and its dealer, which are looked up when a property needs them. */
 class JoinedListing {
   private readonly rows: Partial<Record<Table, JsonRow>>;
@@ -78,9 +81,8 @@ class JoinedListing {
   }
 
   private joined(table: Table): JsonRow {
-    return table === "builds"
-      ? this.dimensions.buildOf(this.valueOf("facts", "build_key"))
-      : this.dimensions.dealerOf(this.valueOf("facts", "dealer_key"));
+    const keyOf = (of: keyof typeof keyPieces): number => Number(onlyValue(this.row("facts")[keyPieces[of]]));
+    return table === "builds" ? this.dimensions.buildOf(keyOf("builds")) : this.dimensions.dealerOf(keyOf("dealers"));
   }
 }
 
@@ -97,25 +99,29 @@ export function serializerOf(
   { status, origin }: SerializerOptions,
   dimensions: Dimensions,
 ): ListingSerializer {
-  const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, ValueReader>> &
-    Readonly<Record<string, ValueReader>> = {
-    status: () => status,
-    inventory_status: () => status,
-    distance_miles: (listing) => origin && distanceMiles(pointOf(listing), origin),
+  // The JSON of those that all rows have in common.
+  const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, ValueReader | string>> &
+    Readonly<Record<string, ValueReader | string>> = {
+    status: `"${status}"`,
+    inventory_status: `"${status}"`,
+    distance_miles: origin === undefined ? "null" : (listing) => distanceMiles(pointOf(listing), origin),
   };
   const parts = partsOf(names).map((part) => {
     if (typeof part !== "string") return part;
     const read =
       computed[part] ?? (isExpansion(part) ? expansionReader(part, dimensions) : valueReader(part, dimensions));
-    return { label: `"${part}":`, read };
+    return typeof read === "string" ? `"${part}":${read}` : { label: `"${part}":`, read };
   });
   return {
     columns: columnsFor(names),
     serialize: (facts) => {
       const listing = new JoinedListing(facts, dimensions);
-      const texts = parts.map((part) =>
-        "read" in part ? part.label + JSON.stringify(part.read(listing) ?? null) : listing.row(part.table)[part.number],
-      );
+      const texts = parts.map((part) => {
+        if (typeof part === "string") return part;
+        return "read" in part
+          ? part.label + JSON.stringify(part.read(listing) ?? null)
+          : listing.row(part.table)[part.number];
+      });
       return `{${texts.join()}}`;
     },
   };
