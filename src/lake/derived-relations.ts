@@ -7,7 +7,7 @@ import { columnType, ident, join, literal, pathLiteral, type Sql, sql } from "..
 import { wordsIn } from "../db/text-matching.ts";
 import type { DerivedName } from "../listing/schema.ts";
 import type { LakeFile } from "./manifest.ts";
-import { buildColumns, type TableName, tableOf } from "./tables.ts";
+import { type TableName, tableOf } from "./tables.ts";
 
 /**
  * Returns the newest row of every dealer, with `listing_count` (its listings among the given ones, under any of its keys) and `words` (its
@@ -20,27 +20,9 @@ export const dealerProfiles = (listings: Sql): Sql => sql`
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
 
-/** The distinct attribute values of all builds, as text, each with a `value_key`. */
-export const buildValuesDictionary = sql`
-  SELECT row_number() OVER (ORDER BY attribute, value)::INTEGER AS value_key, attribute, value
-  FROM   (SELECT DISTINCT attribute, value FROM (${unpivotedBuilds()}))`;
-
-/** The values of each build as keys of `build_words`. One join with it counts all build attributes in a single pass. */
-export const buildValues = sql`
-  SELECT value_key, build_key
-  FROM   (${unpivotedBuilds()}) JOIN build_words USING (attribute, value)
-  ORDER BY value_key, build_key`;
-
 /** The rank of each build in the sort order of listings; equal for builds that do not differ in it. */
 export const buildRanks = sql`
   SELECT build_key, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS build_rank FROM builds`;
-
-/** Returns one row per build and known attribute value. */
-function unpivotedBuilds(): Sql {
-  const columns = Object.keys(buildColumns).map((column) => ident(column));
-  const texts = columns.map((column) => sql`${column}::VARCHAR AS ${column}`);
-  return sql`UNPIVOT (SELECT build_key, ${join(texts)} FROM builds) ON ${join(columns)} INTO NAME attribute VALUE value`;
-}
 
 /** The first known price of a listing. */
 const firstPrice = sql`coalesce(price_history[1].price_before, price_history[1].price, price)`;

@@ -13,14 +13,11 @@ import { decimalsOf, fromUnits } from "./values.ts";
 /** The fewest listings with a known value that have a metric; fewer have `insufficient_sample`. */
 export const metricListingsMin = 10;
 
-/** Returns a percentile with linear interpolation. Fractions are hundredths, so two more decimals represent the result exactly. */
-const percentile = (percent: number, units: Sql, decimals: number): Sql =>
-  sql`round(quantile_cont(${units}, ${numberLiteral(percent / 100)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
-
-/** Returns an aggregate of the known values of a measure, given in units. */
+/** Returns an aggregate of the known values of a measure, given in units. Fractions are hundredths, so two more decimals represent a percentile exactly. */
 function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
   if (aggregate === "mean") return sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`;
-  return percentile(aggregate === "median" ? 50 : Number(aggregate.slice(1)), units, decimals);
+  const fraction = numberLiteral((aggregate === "median" ? 50 : Number(aggregate.slice(1))) / 100);
+  return sql`round(quantile_cont(${units}, ${fraction}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
 }
 
 /**
@@ -104,25 +101,17 @@ export const daysSupplyOf = (active: number, sold: number): number | null =>
 export const sellThroughOf = (active: number, sold: number): number | null =>
   active + sold === 0 ? null : Math.round((10_000 * sold) / (active + sold)) / 10_000;
 
-/** The sample and the value of a metric in SQL, given integers. The value is null if there are too few listings. */
-interface SupplyRule {
-  readonly sample: (active: Sql, sold: Sql) => Sql;
-  readonly value: (active: Sql, sold: Sql) => Sql;
-}
-
 const listingsMin = integerLiteral(metricListingsMin);
 
-/** `daysSupplyOf` and `sellThroughOf` in SQL. */
-export const supplyMetrics: Readonly<Record<SupplyMetric, SupplyRule>> = {
+/** `daysSupplyOf` and `sellThroughOf` in SQL, with their sample, of a group with the integers `listings` and `sold`; null of too few listings. */
+export const supplyMetrics: Readonly<Record<SupplyMetric, { readonly sample: Sql; readonly value: Sql }>> = {
   days_supply: {
-    sample: (_, sold) => sold,
-    value: (active, sold) =>
-      sql`CASE WHEN ${active} >= ${listingsMin} THEN round(${integerLiteral(100 * supplyDays)} * ${active}::BIGINT / nullif(${sold}, 0)) / 100 END`,
+    sample: sql`sold`,
+    value: sql`CASE WHEN listings >= ${listingsMin} THEN round(${integerLiteral(100 * supplyDays)} * listings::BIGINT / nullif(sold, 0)) / 100 END`,
   },
   sell_through: {
-    sample: (active, sold) => sql`(${active} + ${sold})`,
-    value: (active, sold) =>
-      sql`CASE WHEN ${active} + ${sold} >= ${listingsMin} THEN round(10000 * ${sold}::BIGINT / (${active} + ${sold})) / 10000 END`,
+    sample: sql`(listings + sold)`,
+    value: sql`CASE WHEN listings + sold >= ${listingsMin} THEN round(10000 * sold::BIGINT / (listings + sold)) / 10000 END`,
   },
 };
 

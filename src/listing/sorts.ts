@@ -34,16 +34,9 @@ const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
   ]),
 ) as Sorts;
 
-/** How listings are sorted: by an attribute, or by the ratio that it rounds. */
-interface SortRule extends SortKey {
-  readonly ratio: Attribute["ratio"] | undefined;
-  readonly within: Attribute["within"] | undefined;
-}
-
-export function sortRuleOf(sort: FixedSort): SortRule {
-  const { attribute, isDescending } = sortKeys[sort];
-  const { ratio, within } = attributeOf(attribute);
-  return { attribute, isDescending, ratio, within };
+/** Returns how listings are sorted: by an attribute, or by the ratio that it rounds. */
+export function sortRuleOf(sort: FixedSort): SortKey & Pick<Attribute, "ratio" | "within"> {
+  return { ...attributeOf(sortKeys[sort].attribute), ...sortKeys[sort] };
 }
 
 /** Exceeds every sort value, an integer of at most 43 bits with its sign: that of unknown ones, which come last. */

@@ -61,18 +61,12 @@ export interface ValueCount {
   readonly count: number;
 }
 
-/** Match counts of ranges. `counts` holds the count below the first bucket, of each bucket, and above the last one. */
-interface RangeCounts {
-  readonly ranges: Ranges;
-  readonly counts: readonly number[];
-}
-
 export interface CountResult {
   readonly total: number;
   readonly values: ReadonlyMap<CountedName, readonly ValueCount[]>;
   readonly summaries: Summaries;
-  /** Those of numbers with a known value, without those that `rangesFor` refuses. */
-  readonly ranges: ReadonlyMap<NumberName, RangeCounts>;
+  /** Those of numbers that have a known value and that `rangesFor` does not refuse: the counts below the first bucket, of each, and above the last one. */
+  readonly ranges: ReadonlyMap<NumberName, { readonly ranges: Ranges; readonly counts: readonly number[] }>;
 }
 
 /** `p1` to `p99` are percentiles. */

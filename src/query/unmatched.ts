@@ -112,25 +112,19 @@ async function unknownAmong(
 ): Promise<UnknownValues> {
   const { dimensions, dealers } = version;
   const { home, search, type } = attributeOf(attribute);
-  if (search === "tokens") {
-    const list = attribute as TokensName;
-    const unknown = values.filter((value) => dimensions.tokenKeyOf(list, value) === undefined);
-    return { values: unknown, words: () => dimensions.tokensOf(list) };
-  }
-  const category = attribute as CategoryName;
   // Identifiers have no words.
   if (home === "dealers") return { ...none, values: values.filter((value) => dealers.find(value) === undefined) };
-  if (home === "builds") {
-    const unknown = values.filter((value) => dimensions.spellingOf(category, value) === undefined);
-    return { values: unknown, words: () => (type === "VARCHAR" ? dimensions.valuesOf(category) : []) };
+  if (home === "builds" || search === "tokens") {
+    const unknown = values.filter((value) => dimensions.spellingOf(attribute, value) === undefined);
+    return { values: unknown, words: () => (type === "VARCHAR" ? dimensions.valuesOf(attribute) : []) };
   }
-  const others = values.filter((value) => !version.isIndexed(category, value));
+  const others = values.filter((value) => !version.isIndexed(attribute, value));
   if (others.length === 0) return none;
   try {
     const dictionaries = await version.dictionaries();
     return {
-      values: others.filter((value) => dictionaries.every((one) => one.idsOf(category, value).length === 0)),
-      words: () => new Set(dictionaries.flatMap((one) => one.valuesOf(category))),
+      values: others.filter((value) => dictionaries.every((one) => one.idsOf(attribute, value).length === 0)),
+      words: () => new Set(dictionaries.flatMap((one) => one.valuesOf(attribute))),
     };
   } catch (thrown) {
     if (thrown instanceof Refusal) return none;

@@ -31,12 +31,6 @@ interface CurrentVersionOptions extends LakeVersionOptions {
   readonly onDamage?: (fault: string) => void;
 }
 
-interface FileCounts {
-  readonly files: number;
-  /** How often a file has been found damaged since the start. */
-  readonly damages: number;
-}
-
 /** A version that does not open. */
 interface OpenFailure {
   readonly version: string;
@@ -64,7 +58,9 @@ export class CurrentVersion {
   private readonly closing = new AbortController();
   private readonly verified: VerifiedFiles;
   private readonly columns: ColumnCache;
-  private readonly pinned = new PinnedVersions((name) => this.openPinned(name));
+  private readonly pinned = new PinnedVersions((name) =>
+    LakeVersion.open(this.lake, name, { ...this.versionOptions, opensAhead: false }),
+  );
 
   private constructor(
     private readonly lake: string,
@@ -120,7 +116,8 @@ export class CurrentVersion {
     return this.columns.bytes;
   }
 
-  get fileCounts(): FileCounts {
+  /** The number of files of the version in service, and how often one has been found damaged since the start. */
+  get fileCounts(): { readonly files: number; readonly damages: number } {
     return { files: this.lease?.version.fileCount ?? 0, damages: this.verified.damages };
   }
 
@@ -219,10 +216,6 @@ export class CurrentVersion {
     } catch (thrown) {
       this.fail(name, messageOf(thrown));
     }
-  }
-
-  private openPinned(name: string): Promise<LakeVersion> {
-    return LakeVersion.open(this.lake, name, { ...this.versionOptions, opensAhead: false });
   }
 
   /** Opens a version and puts it into service. Throws a DamagedFile if it must be intact and is not. */

@@ -32,11 +32,12 @@ export class DayColumns {
   /** The columns that follow from feeds. */
   static readonly ofFeeds: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
 
-  private constructor(
+  /** Without `delivered`, those that do not follow from feeds. */
+  constructor(
     /** Days since 1970. */
     private readonly epochDay: number,
     /** By the JSON of the dealer's key. */
-    private readonly delivered: ReadonlyMap<string, Delivered>,
+    private readonly delivered: ReadonlyMap<string, Delivered> = new Map(),
   ) {}
 
   /** Reads a day's columns from its feeds. `rows` runs a statement. */
@@ -52,11 +53,6 @@ export class DayColumns {
       { feeds: integerIn(row, "feeds"), last: JSON.stringify(row.delivered_at ?? null) },
     ]);
     return new DayColumns(epochDay(day), new Map(delivered));
-  }
-
-  /** Returns the columns of a day for requests without those of feeds. */
-  static withoutFeeds(day: string): DayColumns {
-    return new DayColumns(epochDay(day), new Map());
   }
 
   /** Fills the columns in a row as its file has it. */

@@ -9,13 +9,14 @@ import type { Session } from "../db/duckdb.ts";
 import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 import { columnsInSequence } from "../lake/served-columns.ts";
-import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/tables.ts";
+import { buildColumns, dealerColumns } from "../lake/tables.ts";
 import {
   type AttributeName,
   attributeOf,
   type CategoryName,
   categoryNames,
   namesIn,
+  type TokensName,
   tokensNames,
 } from "../listing/schema.ts";
 import { valueKeyOf } from "../listing/values.ts";
@@ -41,17 +42,14 @@ export const optionsByMake = sql`
   GROUP BY make`;
 
 interface DimensionMaps {
-  /** `JsonRow` texts by `build_key`. */
-  readonly builds: ReadonlyMap<Json, string>;
-  /** `JsonRow` texts by `dealer_key`. */
-  readonly dealers: ReadonlyMap<Json, string>;
+  /** By `build_key`: texts until their first use. */
+  readonly builds: Map<Json, string | JsonRow>;
+  /** By `dealer_key`, likewise. */
+  readonly dealers: Map<Json, string | JsonRow>;
   readonly tokens: ReadonlyMap<Json, string>;
-  readonly words: ReadonlyMap<TokenColumn, readonly string[]>;
-  /** Token keys by `foldToken`. */
-  readonly tokenKeys: ReadonlyMap<string, number>;
   readonly options: ReadonlyMap<Json, readonly Row[]>;
-  /** Spellings of the values of build attributes, by `valueKeyOf`. */
-  readonly spellings: ReadonlyMap<CategoryName, ReadonlyMap<string, readonly string[]>>;
+  /** Spellings of the values of build attributes and lists, by `valueKeyOf`. */
+  readonly spellings: ReadonlyMap<CategoryName | TokensName, ReadonlyMap<string, readonly string[]>>;
 }
 
 export class Dimensions {
@@ -59,14 +57,6 @@ export class Dimensions {
 
   /** Reads the tables `builds`, `dealers`, `tokens` and `options`. */
   static async read(session: Session): Promise<Dimensions> {
-    const tokens = (await session.rows(sql`FROM tokens ORDER BY token_key DESC`)).map((row) => ({
-      key: integerIn(row, "token_key"),
-      token: textIn(row, "token"),
-      kind: textIn(row, "kind"),
-      folded: foldToken(textIn(row, "kind"), textIn(row, "token")),
-    }));
-    const wordsOf = (list: TokenColumn): readonly string[] =>
-      tokens.filter(({ kind }) => kind === tokenKinds[list]).map(({ token }) => token);
     const options = (await session.rows(optionsByMake)).map((row): [Json, readonly Row[]] => [
       row.make ?? null,
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
@@ -74,9 +64,7 @@ export class Dimensions {
     return new Dimensions({
       builds: await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.selectText()} AS text FROM builds`),
       dealers: await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.selectText()} AS text FROM dealers`),
-      tokens: new Map(tokens.map(({ key, token }) => [key, token])),
-      words: new Map(tokensNames.map((list) => [list, wordsOf(list)])),
-      tokenKeys: new Map(tokens.map(({ key, folded }) => [folded, key])),
+      tokens: await textsByKey(session, sql`SELECT token_key AS key, token AS text FROM tokens`),
       options: new Map(options),
       spellings: await readSpellings(session),
     });
@@ -84,12 +72,12 @@ export class Dimensions {
 
   /** Returns the build with a `build_key`. Throws if the key is unknown. */
   buildOf(key: Json | undefined): JsonRow {
-    return buildRow.parse(required(this.maps.builds.get(key ?? null), "build", key));
+    return rowIn(this.maps.builds, buildRow, "build", key);
   }
 
   /** Returns the dealer with a `dealer_key`. Throws if the key is unknown. */
   dealerOf(key: Json | undefined): JsonRow {
-    return dealerRow.parse(required(this.maps.dealers.get(key ?? null), "dealer", key));
+    return rowIn(this.maps.dealers, dealerRow, "dealer", key);
   }
 
   /** Returns the tokens of a list of token keys; null if it is not a list. Throws if a key is unknown. */
@@ -97,23 +85,13 @@ export class Dimensions {
     return Array.isArray(keys) ? keys.map((key: Json) => required(this.maps.tokens.get(key), "token", key)) : null;
   }
 
-  /** Returns the key of a token of a list attribute, matched case-insensitively; undefined if no listing has ever had it. */
-  tokenKeyOf(list: TokenColumn, token: string): number | undefined {
-    return this.maps.tokenKeys.get(foldToken(tokenKinds[list], token));
-  }
-
-  /** Returns the tokens that the listings of all days have in a list. */
-  tokensOf(list: TokenColumn): readonly string[] {
-    return this.maps.words.get(list) ?? [];
-  }
-
-  /** Returns the values of a build attribute, in all their spellings. */
-  valuesOf(attribute: CategoryName): readonly string[] {
+  /** Returns the values that builds have in an attribute, or the listings of all days in a list, in all their spellings. */
+  valuesOf(attribute: CategoryName | TokensName): readonly string[] {
     return [...(this.maps.spellings.get(attribute)?.values() ?? [])].flat();
   }
 
-  /** Returns the spelling of a value that builds have, matched as a filter is; undefined if none has it. */
-  spellingOf(attribute: CategoryName, value: string): string | undefined {
+  /** Returns the spelling of a value that builds or lists have, matched as a filter is; undefined if none has it. */
+  spellingOf(attribute: CategoryName | TokensName, value: string): string | undefined {
     return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value))?.[0];
   }
 
@@ -124,20 +102,22 @@ export class Dimensions {
   }
 }
 
-async function textsByKey(session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> {
+async function textsByKey(session: Session, query: Sql): Promise<Map<Json, string>> {
   const texts = new Map<Json, string>();
   await forEachInTurns(await session.rows(query), (row) => texts.set(integerIn(row, "key"), textIn(row, "text")));
   return texts;
 }
 
-/** Returns the values of each category of builds as text, grouped by `valueKeyOf`. */
+/** Returns the values of each category of builds, and of each list, as text, grouped by `valueKeyOf`. */
 async function readSpellings(session: Session): Promise<DimensionMaps["spellings"]> {
-  const spellingsByAttribute = new Map<CategoryName, Map<string, readonly string[]>>();
-  for (const attribute of buildAttributes) {
+  const spellingsByAttribute = new Map<CategoryName | TokensName, Map<string, readonly string[]>>();
+  for (const attribute of [...buildAttributes, ...tokensNames]) {
+    const { column, kind } = attributeOf(attribute);
     const spellings = new Map<string, readonly string[]>();
-    const column = ident(attributeOf(attribute).column);
+    const value = kind === undefined ? ident(column) : sql`token`;
+    const from = kind === undefined ? sql`builds` : sql`(FROM tokens WHERE kind = ${kind})`;
     const rows = await session.rows(
-      sql`SELECT DISTINCT ${column}::VARCHAR AS value FROM builds WHERE ${column} IS NOT NULL ORDER BY value`,
+      sql`SELECT DISTINCT ${value}::VARCHAR AS value FROM ${from} WHERE ${value} IS NOT NULL ORDER BY value`,
     );
     for (const row of rows) {
       const key = valueKeyOf(attribute, textIn(row, "value"));
@@ -150,8 +130,18 @@ async function readSpellings(session: Session): Promise<DimensionMaps["spellings
 
 const buildAttributes = categoryNames.filter((name) => attributeOf(name).home === "builds");
 
-/** Returns the case-insensitive identity of a token. */
-const foldToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
+function rowIn(
+  rows: Map<Json, string | JsonRow>,
+  format: JsonRowFormat<string>,
+  dimension: string,
+  key: Json = null,
+): JsonRow {
+  const row = required(rows.get(key), dimension, key);
+  if (typeof row !== "string") return row;
+  const parsed = format.parse(row);
+  rows.set(key, parsed);
+  return parsed;
+}
 
 function required<T>(row: T | undefined, dimension: string, key: Json | undefined): T {
   if (row === undefined)

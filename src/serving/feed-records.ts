@@ -45,11 +45,6 @@ export class FeedRecords {
     this.folder = version.folder;
   }
 
-  /** The days with feeds, newest first. */
-  get days(): readonly string[] {
-    return Object.keys(this.manifest.days).reverse();
-  }
-
   /** Returns counts of the read and refused rows of some days, newest first. */
   async summaries(days: readonly string[]): Promise<readonly IngestedDay[]> {
     const feeds = this.filesOf("feeds", days);
@@ -70,7 +65,15 @@ export class FeedRecords {
       USING (delivery_date)
       ORDER BY day DESC`,
     );
-    return rows.map(ingestedDayFromRow);
+    return rows.map((row) => ({
+      day: textIn(row, "day"),
+      feeds: integerIn(row, "feeds"),
+      vins: integerIn(row, "vins"),
+      collapsed: integerIn(row, "collapsed"),
+      rejected: integerIn(row, "rejected"),
+      unknown: integerIn(row, "unknown"),
+      noted: integerIn(row, "noted"),
+    }));
   }
 
   /** Returns the issues of a day in groups, the largest first. */
@@ -154,10 +157,8 @@ export class FeedRecords {
 
   /** Returns what dealers delivered on each day from the first one on, in order. `usual_vins` is the median of the accepted feeds. */
   feedsOf(dealers: readonly string[], first: string): Promise<readonly Row[]> {
-    const files = this.filesOf(
-      "feeds",
-      this.days.filter((day) => day >= first),
-    );
+    const days = Object.keys(this.manifest.days).filter((day) => day >= first);
+    const files = this.filesOf("feeds", days.reverse());
     return this.version.rowsFrom(
       files,
       sql`
@@ -189,13 +190,3 @@ const deliveredFields = listingRow.columns
     );
   })
   .map((name) => sql`${ident(name)}: ${servedColumns[name]}`);
-
-const ingestedDayFromRow = (row: Row): IngestedDay => ({
-  day: textIn(row, "day"),
-  feeds: integerIn(row, "feeds"),
-  vins: integerIn(row, "vins"),
-  collapsed: integerIn(row, "collapsed"),
-  rejected: integerIn(row, "rejected"),
-  unknown: integerIn(row, "unknown"),
-  noted: integerIn(row, "noted"),
-});

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOnce } from "../base/concurrency.ts";
-import { type Refusal, refuse } from "../contract/errors.ts";
+import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import { serviceJob } from "../db/job.ts";
 import { compareVersions, type Manifest, manifestPath, versionPattern, versionsIn } from "../lake/manifest.ts";
@@ -24,13 +24,9 @@ export async function requireKept(lake: string, version: string, parameter: stri
   // Asynchronous reads of the folder wait for threads beside those of the engine.
   if (versionPattern.test(version) && existsSync(manifestPath(lake, version))) return;
   const kept = await versionsIn(lake);
-  if (!kept.includes(version)) throw unavailable(version, parameter, [...kept].sort(compareVersions));
-}
-
-function unavailable(version: string, parameter: string, kept: readonly string[]): Refusal {
-  const oldest = kept[0] ?? "none";
-  const newest = kept.at(-1) ?? oldest;
-  return refuse("version_unavailable", { parameter, value: quoted(version), oldest, newest });
+  if (kept.includes(version)) return;
+  const [oldest = "none", ...others] = [...kept].sort(compareVersions);
+  throw refuse("version_unavailable", { parameter, value: quoted(version), oldest, newest: others.at(-1) ?? oldest });
 }
 
 /** Named versions that are open at once, beside the one in service. */
@@ -111,7 +107,8 @@ export class PinnedVersions {
       const closable = [...this.opened].find(([, one]) => this.isClosable(one, accountId));
       if (closable !== undefined) this.remove(...closable);
       else {
-        this.giveUpShared(accountId);
+        // Those that others use too stay open, and are no longer this account's.
+        for (const { usedAtMs } of this.opened.values()) if (usedAtMs.size > 1) usedAtMs.delete(accountId);
         if (!this.hasRoomFor(accountId)) return undefined;
       }
     }
@@ -125,11 +122,6 @@ export class PinnedVersions {
 
   private hasRoomFor(accountId: string): boolean {
     return openMax - this.opened.size > this.heldBy(accountId);
-  }
-
-  /** Takes from an account, in place of closing them, the versions that others use too: these stay open without it. */
-  private giveUpShared(accountId: string): void {
-    for (const { usedAtMs } of this.opened.values()) if (usedAtMs.size > 1) usedAtMs.delete(accountId);
   }
 
   private heldBy(accountId: string): number {

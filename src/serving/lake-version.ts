@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import { createOnce } from "../base/concurrency.ts";
-import { plusDays } from "../base/day.ts";
+import { epochDay, plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
@@ -16,13 +16,7 @@ import type { WorkCounts } from "../db/fair-pool.ts";
 import { type Job, serviceJob } from "../db/job.ts";
 import { type Engine, type PoolOptions, SessionPool } from "../db/session-pool.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
-import {
-  buildRanks,
-  buildValues,
-  buildValuesDictionary,
-  dealerProfiles,
-  rowsOfFiles,
-} from "../lake/derived-relations.ts";
+import { buildRanks, dealerProfiles, rowsOfFiles } from "../lake/derived-relations.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { currentManifest, type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import {
@@ -37,7 +31,7 @@ import { listingRow, type ServedColumn, withoutValues } from "../lake/served-col
 import { supplyWindowStart } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
 import { life } from "../listing/lifecycle-rules.ts";
-import type { CategoryName } from "../listing/schema.ts";
+import type { CountedName } from "../listing/schema.ts";
 import type {
   CountRequest,
   CountResult,
@@ -305,7 +299,7 @@ export class LakeVersion {
   }
 
   /** Returns whether a listing of the published day has a value. */
-  isIndexed(attribute: CategoryName, value: string): boolean {
+  isIndexed(attribute: CountedName, value: string): boolean {
     return (this.resources.serving.segmentOfToday?.dictionary.idsOf(attribute, value).length ?? 0) > 0;
   }
 
@@ -345,11 +339,11 @@ export class LakeVersion {
   ): Promise<DayColumns | undefined> {
     if (day === undefined) return undefined;
     const { dayColumns, folder } = this.resources;
-    if (!DayColumns.ofFeeds.some((column) => columns.includes(column))) return DayColumns.withoutFeeds(day);
-    const service = this.withJob(serviceJob());
-    return createOnce(dayColumns, day, () =>
-      DayColumns.read(day, feeds, folder, (query) => service.rowsFrom(feeds, query)),
-    );
+    if (!DayColumns.ofFeeds.some((column) => columns.includes(column))) return new DayColumns(epochDay(day));
+    return createOnce(dayColumns, day, () => {
+      const service = this.withJob(serviceJob());
+      return DayColumns.read(day, feeds, folder, (query) => service.rowsFrom(feeds, query));
+    });
   }
 
   /** Closes the version. No query may be running. */
@@ -489,8 +483,6 @@ async function readDimensions(
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
     await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, manifest.tables[table], folder)}`);
   }
-  await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
-  await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
   await session.run(sql`CREATE TABLE build_ranks AS ${buildRanks}`);
   // Joining market values takes ten times as long as counting listings.
   const inventory = { ...activeOn(manifest, manifest.as_of), valuations: [] };

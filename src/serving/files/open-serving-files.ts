@@ -107,7 +107,7 @@ export class ServingFiles {
         if (index.of.today !== undefined || options.opensAhead || !(await serving.isPresent(index)))
           await serving.segmentOf(index);
       const files = listingFiles(options.manifest);
-      serving.rows = await serving.openPart(serving.rowFiles, async (paths) => RowStore.open(files, paths));
+      serving.rows = await serving.openPart(serving.rowFiles, async (paths) => new RowStore(files, paths));
       serving.isOpen = true;
       return serving;
     } catch (thrown) {

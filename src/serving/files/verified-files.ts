@@ -4,7 +4,7 @@
  * A file is hashed at its first use, and again when its inode, size or change time differs. Both outcomes are remembered: a damaged file
  * is not hashed again until it has been replaced. That a file cannot be read is not: the next use tries again. One instance serves all versions that a process opens.
  */
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createOnce } from "../../base/concurrency.ts";
 import { sha256Of } from "../../base/files.ts";
@@ -42,7 +42,7 @@ export class VerifiedFiles {
 
   /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. With `size`, does not hash a file that is not verified yet. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
-    const identity = await this.identityOf(file);
+    const identity = this.identityOf(file);
     const known = this.checks.get(keyOf(file));
     if (identity !== undefined && known?.identity === identity) return known.fault;
     const fault = await fileFault(this.folder, file, "size");
@@ -52,7 +52,7 @@ export class VerifiedFiles {
 
   /** Hashes a file, even if it is verified. Returns its fault; rejects if it cannot be read. */
   async recheck(file: ListedFile): Promise<string | undefined> {
-    const identity = await this.identityOf(file);
+    const identity = this.identityOf(file);
     try {
       return this.record(file, identity, await this.contentFaultOf(file));
     } catch (thrown) {
@@ -61,19 +61,15 @@ export class VerifiedFiles {
     }
   }
 
-  /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */
-  checkedAtMs(file: ListedFile): number {
-    return this.checks.get(keyOf(file))?.checkedAtMs ?? Number.NEGATIVE_INFINITY;
+  /** Returns the outcome of the last check of a file, on the clock of `performance.now`; undefined if it never was hashed. */
+  checkOf(file: ListedFile): Check | undefined {
+    return this.checks.get(keyOf(file));
   }
 
-  /** Returns the identity of the content that was hashed last; undefined if there is none. */
-  checkedIdentity(file: ListedFile): string | undefined {
-    return this.checks.get(keyOf(file))?.identity;
-  }
-
-  /** Returns the identity of a file's content, which changes when the file is written or replaced; undefined for an unreadable file. */
-  private async identityOf({ path }: ListedFile): Promise<string | undefined> {
-    const found = await stat(join(this.folder, path), { bigint: true }).catch(() => undefined);
+  /** Returns the identity of a file's content, which changes when it is written or replaced; undefined for a missing file. Throws if it cannot be read. */
+  private identityOf({ path }: ListedFile): string | undefined {
+    // Within microseconds: a thread of the pool would wait for a processor beside those that execute statements.
+    const found = statSync(join(this.folder, path), { bigint: true, throwIfNoEntry: false });
     return found && `${found.ino} ${found.size} ${found.ctimeNs}`;
   }
 
@@ -168,7 +164,7 @@ export class VersionFiles {
     const identities: (string | undefined)[] = [];
     for (const file of files) {
       if ((await this.faultOf(file)) !== undefined || this.damaged.has(file.path)) throw damagedData();
-      identities.push(this.verified.checkedIdentity(file));
+      identities.push(this.verified.checkOf(file)?.identity);
     }
     return identities.join();
   }
@@ -176,7 +172,8 @@ export class VersionFiles {
   /** Hashes files again that failed a query, each at most once per `recheckMs`. */
   private async recheckFailed(files: readonly ListedFile[]): Promise<void> {
     const dueMs = performance.now() - recheckMs;
-    for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
+    for (const file of files)
+      if ((this.verified.checkOf(file)?.checkedAtMs ?? dueMs - 1) < dueMs) await this.recheck(file);
   }
 
   /** Returns whether a damaged file is intact again, so that the version should be opened again. */

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { textIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../../db/duckdb.ts";
-import { fileLiteral, ident, literal, sql } from "../../db/sql.ts";
+import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
 import { attachNewIndex, withDimensionTables } from "../index/build.ts";
@@ -67,20 +67,17 @@ async function indexFault(
 }
 
 async function differingTable(session: Session): Promise<string | undefined> {
-  for (const table of await tablesIn(session, "built")) {
+  const tables = await session.rows(
+    sql`SELECT table_name FROM duckdb_tables() WHERE database_name = 'built' ORDER BY table_name`,
+  );
+  for (const row of tables) {
+    const table = textIn(row, "table_name");
     const stored = await contentOf(session, "stored", table);
     const built = await contentOf(session, "built", table);
     if (stored !== built) return `its table ${table} differs from the Parquet files`;
   }
   return undefined;
 }
-
-const tablesIn = async (session: Session, catalog: string): Promise<readonly string[]> =>
-  (
-    await session.rows(
-      sql`SELECT table_name FROM duckdb_tables() WHERE database_name = ${literal(catalog)} ORDER BY table_name`,
-    )
-  ).map((row) => textIn(row, "table_name"));
 
 /** Returns the number of a table's rows and the sum of their hashes. */
 async function contentOf(session: Session, catalog: string, table: string): Promise<string> {
@@ -99,7 +96,8 @@ async function differingRows(source: RowSource, path: string, options: DatabaseO
   try {
     return await DuckDatabase.use(options, async (session) => {
       let differing = 0;
-      for await (const batch of batchesOf(session, source)) differing += batch.filter(differsFrom(file, batch)).length;
+      for await (const batch of batchesOf(session, source))
+        differing += batch.filter((row) => !isIntact(file, row)).length;
       return differing;
     });
   } finally {
@@ -107,31 +105,18 @@ async function differingRows(source: RowSource, path: string, options: DatabaseO
   }
 }
 
-/** Returns a function that returns whether a row of a batch differs from the file. The rows are read together, one by one only if one of them is damaged. */
-function differsFrom(file: RowFile, batch: readonly TextRow[]): (row: TextRow, index: number) => boolean {
-  const read = attempt(() => file.rowsAt(batch.map(({ position }) => position)));
-  return (row, index) => {
-    const [found] =
-      read === undefined ? (attempt(() => file.rowsAt([row.position])) ?? []) : read.slice(index, index + 1);
-    return found === undefined || textOf(found) !== expectedOf(row) || !isFound(file, row);
-  };
-}
-
-const expectedOf = ({ id, vin, text }: TextRow): string => `${keyPiece(id, vin)}\n${text}`;
-const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, validFrom, validTo].join("\n");
-
-/** Returns whether some of the rows are found by their id and VIN. */
-function isFound(file: RowFile, row: TextRow): boolean {
-  if (row.position % lookUpEvery !== 0) return true;
-  const matches = (found: UnpackedRow): boolean => textOf(found) === expectedOf(row);
-  return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, [row[key]]))?.some(matches) === true);
-}
-
-/** Returns what a read returns; undefined if it throws. */
-function attempt<T>(read: () => T): T | undefined {
+/** Returns whether the file has a row at its position, and, of some rows, under its id and its VIN. */
+function isIntact(file: RowFile, { position, id, vin, text }: TextRow): boolean {
+  const expected = `${keyPiece(id, vin)}\n${text}`;
+  const isExpected = ({ row, validFrom, validTo }: UnpackedRow): boolean =>
+    [...row, validFrom, validTo].join("\n") === expected;
   try {
-    return read();
+    if (!file.rowsAt([position]).every(isExpected)) return false;
+    return (
+      position % lookUpEvery !== 0 ||
+      [file.find("id", [id]), file.find("vin", [vin])].every((found) => found.some(isExpected))
+    );
   } catch {
-    return undefined;
+    return false;
   }
 }

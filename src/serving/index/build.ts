@@ -220,9 +220,6 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
 /** The condition on rows of listings that hold on the published day. */
 export const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 
-/** The condition on rows of listings as they were last observed: one row for each listing. */
-export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sold)})`;
-
 /** Columns of a row that are not counted. */
 const rowColumns: readonly string[] = [
   ...[...timeNames, ...textNames.flatMap(textParts)],

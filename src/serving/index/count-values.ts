@@ -11,11 +11,11 @@ import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.t
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
 import { BorrowedArrays } from "./borrowed-arrays.ts";
-import { countedColumns, listingCategories } from "./build.ts";
-import { inBlocks, none } from "./columns.ts";
+import { countedColumns } from "./build.ts";
+import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
-import type { Dictionary, ValueCounts } from "./dictionary.ts";
-import { columnName, countIds, inventoryOf, keptOf, type Matched, Matches, matchesIn, totalOf } from "./positions.ts";
+import type { Dictionary } from "./dictionary.ts";
+import { columnName, countIds, inventoryOf, keptOf, type Matched, Matches, matchesIn } from "./positions.ts";
 import type { SegmentRows } from "./segment.ts";
 import { unknownNumber } from "./tests.ts";
 import { type ValueNumbers, valueNumbers } from "./value-numbers.ts";
@@ -23,7 +23,7 @@ import { type ValueNumbers, valueNumbers } from "./value-numbers.ts";
 /** The counts of a segment's matches by value id. */
 interface SegmentCounts {
   readonly dictionary: Dictionary;
-  readonly counts: ValueCounts;
+  readonly counts: Int32Array;
 }
 
 /** Returns the number of matches. */
@@ -41,13 +41,8 @@ export async function countValues(
   const names = numbers.map(({ attribute }) => attribute);
   const arrays = new BorrowedArrays();
   const matched = await matchesIn(parts, filters, arrays);
-  const total = totalOf(matched);
-  const summarizing = summarize(
-    matched.map(({ rows }) => rows),
-    engine,
-    filters,
-    names,
-  );
+  const total = matched.reduce((sum, { positions }) => sum + positions.length, 0);
+  const summarizing = summarize(matched, engine, filters, names);
   // An error is thrown when its turn comes.
   summarizing.catch(() => undefined);
   const counted =
@@ -68,12 +63,13 @@ export async function countValues(
 
 /** Returns the statistics of the numbers of the matches, in one statement over all segments. */
 async function summarize(
-  parts: readonly SegmentRows[],
+  matched: readonly Matched[],
   engine: Engine,
   filters: readonly Filter[],
   numbers: readonly NumberName[],
 ): Promise<Summaries> {
-  if (numbers.length === 0 || parts.length === 0) return new Map();
+  if (numbers.length === 0 || matched.length === 0) return new Map();
+  const parts = matched.map(({ rows }) => rows);
   const [only, ...others] = parts;
   const matches = parts.map((rows) => {
     const columns = numbers.map((number) => sql`${numberOn(number, rows)} AS ${ident(number)}`);
@@ -89,11 +85,8 @@ async function summarize(
 }
 
 /** Returns the column to count for an attribute: its own, or that of a composite id that includes it. */
-function columnOf(attribute: CountedName): string {
-  if (listingCategories.some((one) => one === attribute)) return attribute;
-  const { home } = attributeOf(attribute);
-  return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
-}
+const columnOf = (attribute: CountedName): string =>
+  ({ builds: "build", dealers: "dealer", listings: attribute })[attributeOf(attribute).home];
 
 /** Counts the matches in a segment by value, in borrowed arrays. Those of a whole inventory, without any, are kept, of all attributes. */
 async function countCategories(
@@ -105,12 +98,12 @@ async function countCategories(
   const { dictionary } = rows.segment;
   if (arrays !== undefined)
     return { dictionary, counts: await countsOf(matched, new Set(attributes.map(columnOf)), arrays) };
-  const ofAll = async (whole: SegmentRows): Promise<ValueCounts> =>
+  const ofAll = async (whole: SegmentRows): Promise<Int32Array> =>
     countsOf({ rows: whole, positions: await inventoryOf(whole) }, countedColumns);
   return { dictionary, counts: await keptOf(rows, "counts", ofAll, (segment) => segment.dictionary.size) };
 }
 
-async function countsOf(matched: Matched, columns: Iterable<string>, arrays?: BorrowedArrays): Promise<ValueCounts> {
+async function countsOf(matched: Matched, columns: Iterable<string>, arrays?: BorrowedArrays): Promise<Int32Array> {
   const { dictionary } = matched.rows.segment;
   const counts = arrays?.zeros(dictionary.size) ?? new Int32Array(dictionary.size);
   for (const column of columns) await dictionary.addCounts(counts, column, await countIds(matched, column, arrays));
@@ -154,9 +147,10 @@ export function chooseValues(
     attribute,
     parts.map(({ dictionary }) => dictionary),
   );
-  const counts = addCounts(parts, attribute, numbers);
+  const arrays = new BorrowedArrays();
+  const counts = addCounts(parts, attribute, numbers, arrays);
   // Sorting thousands of values, or naming them, takes longer than to find the last count that is shown.
-  const ranks = zeros("ranks", counts.length);
+  const ranks = arrays.take(counts.length);
   let length = 0;
   for (const count of counts) if (count > 0) ranks[length++] = direction * count;
   const last = ranks.subarray(0, length).sort()[limit - 1] ?? Number.POSITIVE_INFINITY;
@@ -166,15 +160,8 @@ export function chooseValues(
     if (count > 0 && direction * count <= last)
       shown.push({ value: numbers.textOf(numbers.first + index) ?? "", count });
   }
+  arrays.release();
   return shown.sort((one, other) => direction * (one.count - other.count)).slice(0, limit);
-}
-
-/** Arrays of `chooseValues`, which has used them before it is called again: new ones for each attribute would be collected as garbage. */
-const scratch = { sums: none, ranks: none };
-
-function zeros(name: keyof typeof scratch, length: number): Int32Array {
-  if (scratch[name].length < length) scratch[name] = new Int32Array(2 * length);
-  return scratch[name].subarray(0, length).fill(0);
 }
 
 /** Returns how many matches have each number of a value. Of those that differ in case only, the first one that occurs stands for all. */
@@ -182,8 +169,9 @@ function addCounts(
   parts: readonly SegmentCounts[],
   attribute: CountedName,
   { first, count, same, of }: ValueNumbers,
+  arrays: BorrowedArrays,
 ): Int32Array {
-  const sums = zeros("sums", count);
+  const sums = arrays.zeros(count);
   for (const { dictionary, counts } of parts) {
     const range = dictionary.rangeOf(attribute);
     const numbers = of(dictionary);

@@ -20,8 +20,6 @@ interface Expansion extends IdRange {
   readonly values: Int32Array;
 }
 
-export type ValueCounts = Int32Array;
-
 interface DictionaryTables {
   readonly ranges: ReadonlyMap<string, IdRange>;
   /** Values by id, from `firstValueId` on. */
@@ -96,7 +94,7 @@ export class Dictionary {
   }
 
   /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
-  async addCounts(counts: ValueCounts, column: string, added: Int32Array): Promise<void> {
+  async addCounts(counts: Int32Array, column: string, added: Int32Array): Promise<void> {
     const expansion = this.tables.expansions.get(column);
     if (expansion === undefined) return counts.set(added, this.rangeOf(column).first);
     const { starts, values } = expansion;

@@ -3,6 +3,7 @@
  *
  * Ties go by the sort order of listings, which is that of positions in a segment; among segments by the ranks of builds, then by id.
  */
+import type { Point } from "../../listing/geography.ts";
 import { shareUnit, sortRuleOf } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult, RowKey } from "../../listing/source.ts";
 import { blockRows, concatenated, inBlocks, none } from "./columns.ts";
@@ -12,12 +13,6 @@ import { unknownNumber } from "./tests.ts";
 
 /** How many of the first rows of a whole inventory are kept in each order. */
 const keptRows = 2500;
-
-/** Some matches in a segment, the first ones of a page among them. */
-interface Candidates extends Matched {
-  /** Whether they are all of the first ones, in order. */
-  readonly isInOrder: boolean;
-}
 
 /** Returns `Listings.findPage`. */
 export async function findPageIn(
@@ -38,7 +33,7 @@ export async function findPageIn(
   const candidates = await Promise.all(
     matched.map(async ({ matches, count }) => {
       const first = isKept ? await firstOf(matches, count, order, until) : undefined;
-      return first ?? { rows: matches.rows, positions: await matches.positions(), isInOrder: false };
+      return { rows: matches.rows, positions: first ?? (await matches.positions()), isInOrder: first !== undefined };
     }),
   );
   const isOnly = candidates.length === 1;
@@ -58,7 +53,7 @@ async function firstOf(
   count: number,
   order: PageOrder,
   until: number,
-): Promise<Candidates | undefined> {
+): Promise<Int32Array | undefined> {
   const { rows } = matches;
   const all = await inventoryOf(rows);
   if (order.by === "distance" || count * keptRows < Math.min(count, until) * all.length) return undefined;
@@ -69,9 +64,7 @@ async function firstOf(
   };
   const kept = await keptOf(rows, `first ${order.sort}`, firstRows, () => keptRows);
   const first = await matches.among(kept);
-  return first.length < Math.min(count, until)
-    ? undefined
-    : { rows, positions: first.subarray(0, until), isInOrder: true };
+  return first.length < Math.min(count, until) ? undefined : first.subarray(0, until);
 }
 
 const rankInSegment = (position: number): number => position;
@@ -119,9 +112,7 @@ function idAt(ids: Int32Array, position: number): string {
 const keysOf = (rows: SegmentRows, order: PageOrder): Promise<FillKeys> =>
   order.by === "distance" ? distanceKeys(rows, order.origin) : valueKeys(rows, order.sort);
 
-type ByDistance = Extract<PageOrder, { by: "distance" }>;
-
-async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin"]): Promise<FillKeys> {
+async function distanceKeys({ segment }: SegmentRows, origin: Point): Promise<FillKeys> {
   const dealers = await segment.array("column dealer");
   const distanceOf = segment.dealers.distancesFrom(origin);
   return (keys, positions) => {
@@ -132,11 +123,9 @@ async function distanceKeys({ segment }: SegmentRows, origin: ByDistance["origin
 /** `sortValueOf` in JavaScript. */
 async function valueKeys(rows: SegmentRows, sort: Extract<PageOrder, { by: "sort" }>["sort"]): Promise<FillKeys> {
   const { attribute, isDescending, ratio, within } = sortRuleOf(sort);
-  const names = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])].map((column) =>
-    columnName(column, rows),
-  );
-  const loaded = await rows.segment.load(names);
-  const [values = none, p = none, q = none, ratings = none] = names.map((name) => loaded.get(name)?.[0] ?? none);
+  const columns = [attribute, ...(ratio ?? []), ...(within === undefined ? [] : [within.column])];
+  const arrays = columns.map((column) => rows.segment.array(columnName(column, rows)));
+  const [values = none, p = none, q = none, ratings = none] = await Promise.all(arrays);
   const sign = isDescending ? -1 : 1;
   const unit = shareUnit(within);
   const indexes = new Map(

@@ -107,9 +107,7 @@ const metricColumns = ({ metrics, supplyDay, sampleMin }: MeasureRequest): reado
     }
     if (supplyDay === undefined) return sql`0 AS ${sample}, NULL::DOUBLE AS ${value}`;
     const rule = supplyMetrics[metric];
-    const active = sql`listings`;
-    const sold = sql`sold`;
-    return sql`${rule.sample(active, sold)}::INTEGER AS ${sample}, ${rule.value(active, sold)} AS ${value}`;
+    return sql`${rule.sample}::INTEGER AS ${sample}, ${rule.value} AS ${value}`;
   });
 
 function orderOf({ sort }: MeasureRequest, keys: readonly GroupKey[]): readonly Sql[] {

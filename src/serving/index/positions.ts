@@ -8,7 +8,7 @@ import { forEachInTurns } from "../../base/turns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { BorrowedArrays } from "./borrowed-arrays.ts";
 import { unknownId } from "./build.ts";
-import { type Arrays, blockRows, inBlocks, none } from "./columns.ts";
+import { blockRows, inBlocks, none } from "./columns.ts";
 import type { KeptArrays, Segment, SegmentRows } from "./segment.ts";
 import { type Test, testOf } from "./tests.ts";
 
@@ -32,9 +32,6 @@ export async function matchesIn(
   return found.filter(({ positions }) => positions.length > 0);
 }
 
-export const totalOf = (matched: readonly Matched[]): number =>
-  matched.reduce((sum, { positions }) => sum + positions.length, 0);
-
 /** The rows of an inventory in a segment that pass all filters. */
 export class Matches {
   private found: Promise<Int32Array> | undefined;
@@ -48,7 +45,7 @@ export class Matches {
 
   static async of(rows: SegmentRows, filters: readonly Filter[], arrays?: BorrowedArrays): Promise<Matches> {
     const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
-    const evaluation = await Evaluation.of(rows, tests, arrays);
+    const evaluation = new Evaluation(rows, arrays);
     const resolved: Test[] = [];
     for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
     return new Matches(rows, evaluation, resolved);
@@ -87,7 +84,7 @@ export class Matches {
     const seed = await evaluation.fewest(tests);
     if (seed === undefined) return this.among(await inventoryOf(rows));
     const others = [...tests.filter((test) => test !== seed), ...rows.tests];
-    return (await evaluation.with(others)).narrow(await evaluation.positionsWith(seed), others);
+    return evaluation.narrow(await evaluation.positionsWith(seed), others);
   }
 }
 
@@ -138,7 +135,7 @@ export const inventoryOf = (rows: SegmentRows): Promise<Int32Array> =>
     await inBlocks(all.length, (from, until) => {
       for (let position = from; position < until; position += 1) all[position] = position;
     });
-    return (await Evaluation.of(whole, whole.tests)).narrow(all, whole.tests);
+    return new Evaluation(whole).narrow(all, whole.tests);
   });
 
 /** Replaces tests that are a conjunction by its parts, and an alternative that is the only one. */
@@ -147,16 +144,7 @@ const flattened = (tests: readonly Test[]): readonly Test[] =>
     test.kind === "all" || (test.kind === "any" && test.tests.length === 1) ? flattened(test.tests) : test,
   );
 
-/** Returns the names of the arrays that tests need: see `Segment.load`. */
-const namesIn = (tests: readonly Test[], rows: SegmentRows): readonly string[] =>
-  tests.flatMap((test) => {
-    if ("tests" in test) return namesIn(test.tests, rows);
-    if ("test" in test) return namesIn([test.test], rows);
-    const column = columnName(test.column, rows);
-    return test.kind === "hasTokens" ? [column, `sets ${test.column}`] : [column];
-  });
-
-/** Returns the name of a column: see `Segment.load`. Days on market of a past day follow from it. */
+/** Returns the name of a column: see `Segment.arrays`. Days on market of a past day follow from it. */
 export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
   column === "days_on_market" && date !== undefined ? `days ${date}` : `column ${column}`;
 
@@ -171,26 +159,17 @@ interface Postings {
 }
 
 class Evaluation {
-  private constructor(
+  /** Positions are in borrowed arrays if there are some. */
+  constructor(
     private readonly rows: SegmentRows,
-    private readonly loaded: ReadonlyMap<string, Arrays>,
-    private readonly arrays: BorrowedArrays | undefined,
+    private readonly arrays?: BorrowedArrays,
   ) {}
-
-  /** Loads what tests need. Positions are in borrowed arrays if there are some. */
-  static async of(rows: SegmentRows, tests: readonly Test[], arrays?: BorrowedArrays): Promise<Evaluation> {
-    return new Evaluation(rows, await rows.segment.load(namesIn(tests, rows)), arrays);
-  }
-
-  /** Returns the evaluation of other tests. */
-  with(tests: readonly Test[]): Promise<Evaluation> {
-    return Evaluation.of(this.rows, tests, this.arrays);
-  }
 
   /** Returns the test of the sets that have all of some tokens, or any of them. */
   async setsWith({ column, tokens, how }: TokensTest): Promise<IdsTest> {
-    const { dictionary } = this.rows.segment;
-    const [starts = none, sets = none] = this.loaded.get(`sets ${column}`) ?? [];
+    const { segment } = this.rows;
+    const { dictionary } = segment;
+    const [starts = none, sets = none] = await segment.arrays(`sets ${column}`);
     const firstToken = dictionary.rangeOf(column).first;
     const { first, end } = dictionary.columnRange(column);
     const groups = (how === "any" ? [tokens.flat()] : tokens).map((ids) =>
@@ -287,13 +266,13 @@ class Evaluation {
   private async stepOf(test: Test): Promise<Step> {
     switch (test.kind) {
       case "between":
-        return betweenStep(this.column(test.column), test.min, test.max);
+        return betweenStep(await this.column(test.column), test.min, test.max);
       case "in":
         return this.idsStep(test);
       case "hasTokens":
         return this.idsStep(await this.setsWith(test));
       case "hasBits":
-        return bitsStep(this.column(test.column), test.bits, test.value);
+        return bitsStep(await this.column(test.column), test.bits, test.value);
       case "all":
         return this.inTurn(test.tests);
       case "any":
@@ -304,7 +283,7 @@ class Evaluation {
   }
 
   private async idsStep({ column, ids }: IdsTest): Promise<Step> {
-    const values = this.column(column);
+    const values = await this.column(column);
     const id = ids[0] ?? unknownId;
     if (ids.length === 1) return betweenStep(values, id, id);
     const { first, end } = this.rows.segment.dictionary.columnRange(column);
@@ -324,8 +303,8 @@ class Evaluation {
     };
   }
 
-  private column(name: string): Int32Array {
-    return this.loaded.get(columnName(name, this.rows))?.[0] ?? none;
+  private column(name: string): Promise<Int32Array> {
+    return this.rows.segment.array(columnName(name, this.rows));
   }
 }
 

@@ -181,26 +181,13 @@ export class Segment {
   }
 
   /**
-   * Returns arrays by name, each read by one statement on first use. Takes no turn of the event loop if all have been read. A name is one of
+   * Returns the arrays with a name, read by one statement on first use. Takes no turn of the event loop if they have been read. A name is one of
    *
    * - `column <name>`: an integer for each row, by position. `listing_id` has four: see `Session.vectors`. Unknown numbers are `unknownNumber`.
    * - `days <day>`: the days on market of each row on a day, which follow from `listed_on`.
    * - `postings <name>`: of a column of ids, where the positions of each id begin, and the positions.
    * - `sets <list>`: where the sets of each token begin, and the sets.
    */
-  async load(names: Iterable<string>): Promise<ReadonlyMap<string, Arrays>> {
-    const found = new Map<string, Arrays>();
-    const reading: Promise<unknown>[] = [];
-    for (const name of names) {
-      const entry = this.get(this.named(name));
-      if (!(entry instanceof Promise)) found.set(name, entry);
-      else reading.push(entry.then((arrays) => found.set(name, arrays)));
-    }
-    if (reading.length > 0) await Promise.all(reading);
-    return found;
-  }
-
-  /** Returns the arrays with a name: see `load`. */
   async arrays(name: string): Promise<Arrays> {
     return this.get(this.named(name));
   }

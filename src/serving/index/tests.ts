@@ -25,12 +25,6 @@ export type Test =
   | { readonly kind: "all" | "any"; readonly tests: readonly Test[] }
   | { readonly kind: "not"; readonly test: Test };
 
-/** The values that filters are looked up in. */
-export interface Vocabularies {
-  readonly dictionary: Dictionary;
-  readonly dealers: Dealers;
-}
-
 /** Stands for an unknown number in typed arrays. */
 export const unknownNumber = -(2 ** 31);
 
@@ -48,7 +42,7 @@ export const between = (column: string, min: number, max = integerMax): Test => 
 
 const isIn = (column: string, ids: readonly number[]): Test => ({ kind: "in", column, ids: [...new Set(ids)] });
 
-export function testOf(filter: Filter, names: Vocabularies): Test {
+export function testOf(filter: Filter, names: { readonly dictionary: Dictionary; readonly dealers: Dealers }): Test {
   const { dictionary, dealers } = names;
   const testsOf = (filters: readonly Filter[]): readonly Test[] => filters.map((one) => testOf(one, names));
   switch (filter.kind) {

@@ -146,22 +146,15 @@ export class RowFile {
   /** Returns the rows with ids (32 hexadecimal digits) or VINs. Throws a DamagedFile if a row is damaged, or a bucket that could name one. */
   find(key: "id" | "vin", values: readonly string[]): readonly UnpackedRow[] {
     const wanted = new Set(values);
-    const positions = this.positionsOf(new Set(values.map((value) => crc32(value))));
-    // Another value can have the same hash.
-    const rows = positions.length === 0 ? [] : this.rowsAt([...new Set(positions)]);
-    return rows.filter((row) => wanted.has(row[key]));
-  }
-
-  /** Returns the positions of the rows with some hashes, in the order of each bucket. */
-  private positionsOf(hashes: ReadonlySet<number>): readonly number[] {
-    const numbers = new Set(Array.from(hashes, (hash) => this.rowCount + bucketOf(hash, this.bucketCount)));
-    const positions: number[] = [];
-    for (const number of numbers) {
-      const bucket = this.blocks.blockAt(number);
-      for (let at = 0; at < bucket.length; at += 8)
-        if (hashes.has(bucket.readUInt32LE(at + 4))) positions.push(bucket.readUInt32LE(at));
+    const hashes = new Set(values.map((value) => crc32(value)));
+    const positions = new Set<number>();
+    for (const bucket of new Set(Array.from(hashes, (hash) => bucketOf(hash, this.bucketCount)))) {
+      const entries = this.blocks.blockAt(this.rowCount + bucket);
+      for (let at = 0; at < entries.length; at += 8)
+        if (hashes.has(entries.readUInt32LE(at + 4))) positions.add(entries.readUInt32LE(at));
     }
-    return positions;
+    // Another value can have the same hash.
+    return this.rowsAt([...positions]).filter((row) => wanted.has(row[key]));
   }
 
   close(): void {
@@ -230,30 +223,21 @@ function unpackRow(content: Buffer, decompressor: Decompressor): UnpackedRow {
 /** Returns the first piece of `listingRow`. */
 export const keyPiece = (id: string, vin: string): string => `"id":"${id}","vin":"${vin}"`;
 
-/** A listing found by a look-up. */
-export interface StoredListing {
-  readonly state: ListingState;
-  readonly row: JsonRow;
-}
-
 /** Row store of a version: the row files of its listings in any state, and of past days. */
 export class RowStore {
-  private constructor(
-    private readonly listingFiles: readonly ListingFile[],
-    /** Row files by the path of the Parquet file. */
-    private readonly rowFiles: ReadonlyMap<string, RowFile>,
-  ) {}
+  /** By the path of the Parquet file. */
+  private readonly rowFiles = new Map<string, RowFile>();
 
   /** Opens the row file of each listing file. Throws if one is missing, damaged, or has the wrong number of rows. */
-  static open(listingFiles: readonly ListingFile[], paths: readonly string[]): RowStore {
-    const rowFiles = new Map<string, RowFile>();
-    const store = new RowStore(listingFiles, rowFiles);
+  constructor(
+    private readonly listingFiles: readonly ListingFile[],
+    paths: readonly string[],
+  ) {
     try {
       for (const [index, { file }] of listingFiles.entries())
-        rowFiles.set(file.path, new RowFile(paths[index] ?? "", file.rows));
-      return store;
+        this.rowFiles.set(file.path, new RowFile(paths[index] ?? "", file.rows));
     } catch (thrown) {
-      store.close();
+      this.close();
       throw thrown;
     }
   }
@@ -269,7 +253,7 @@ export class RowStore {
   }
 
   /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws a DamagedFile if a row is damaged. */
-  find(key: "id" | "vin", value: string): readonly StoredListing[] {
+  find(key: "id" | "vin", value: string): readonly { readonly state: ListingState; readonly row: JsonRow }[] {
     return this.listingFiles.flatMap(({ state, file }) =>
       state === "past"
         ? []

@@ -206,8 +206,8 @@ export const decideByForm =
     if (decision === undefined) throw new UserError(`Invalid decision: expected ${decisionNames.join(", ")}.`);
     const feed = feedIn(fields);
     const at = new Date(accounts.administration.nowMs);
-    const decided = await current.use(async ({ feeds }) => {
-      if (!feeds.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
+    const decided = await current.use(async ({ feeds, manifest }) => {
+      if (!Object.hasOwn(manifest.days, feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
       if (decision !== "correct") return decideFeed(exports.lake, feeds, feed, { decision, at });
       if (file === undefined || file.size === 0) throw new UserError("No file: expected one with rows.");
       return withFile(file, (path) =>

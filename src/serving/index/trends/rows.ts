@@ -14,10 +14,6 @@ export interface IndexedDays {
   readonly segment: Segment;
 }
 
-/** Returns the rows that hold on one of the days. */
-export const rowsOfDays = ({ days, segment }: IndexedDays): SegmentRows =>
-  segment.between(days[0] ?? "", days.at(-1) ?? "");
-
 export const measuresOf = ({ statistics }: Pick<LevelRequest, "statistics">): readonly NumberName[] => [
   ...new Set(statistics.map(({ measure }) => measure)),
 ];
@@ -31,7 +27,7 @@ export const isDaily = (request: Pick<LevelRequest, "filters" | "statistics">): 
  * if `isDaily`.
  */
 export function rowsOn(of: IndexedDays, request: LevelRequest): Sql {
-  const rows = rowsOfDays(of);
+  const rows = of.segment.between(of.days[0] ?? "", of.days.at(-1) ?? "");
   const matches = fromMatches(
     rows,
     request.filters.filter((filter) => !dependsOnDay(filter)),
