@@ -192,7 +192,7 @@ test("calls within the process that share an answer read it in turns of the even
       parentRequestId: "none",
       log: pino({ level: "silent" }),
     };
-    const querystring = "facets=make,state&metric=price.median";
+    const querystring = "facets=make&metric=price.median";
     await callOperation(caller, { id: "getFacets", path: "/v1/facets", querystring });
     events.push("answer");
   };

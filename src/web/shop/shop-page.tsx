@@ -108,7 +108,6 @@ interface ShownShop {
   readonly found: FoundView;
   readonly lost: readonly LostFilter[];
   readonly asOf: string;
-  /** Whether listings have values. */
   readonly hasFit: boolean;
   readonly photos: PhotoMode;
   readonly question: AskedQuestion | undefined;
