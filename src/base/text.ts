@@ -15,9 +15,6 @@ const expressionOf = (pattern: string): RegExp =>
 const invisible = expressionOf(invisibleCharacters);
 const spaces = expressionOf(`${whiteSpace}+`);
 
-/** Printable characters of ASCII with single spaces between them, which need no change. */
-const normal = /^[!-~]+(?: [!-~]+)*$/;
-
 /** Returns a text in NFC, without invisible characters, its white space folded to single spaces and trimmed. */
 export const normalizeText = (text: string): string =>
-  normal.test(text) ? text : text.replaceAll(invisible, "").replaceAll(spaces, " ").trim().normalize("NFC");
+  text.replaceAll(invisible, "").replaceAll(spaces, " ").trim().normalize("NFC");

@@ -73,10 +73,7 @@ function createDecoder<T>(definition: Operation, location: Parameter["in"]): (te
         values[parameter.name] = parseValue(parameter, repeated);
     }
     refuseInvalid(validated, values);
-    for (const { parameter } of withDefault) {
-      const { default: value } = parameter.schema;
-      values[parameter.name] ??= Array.isArray(value) ? [...value] : value;
-    }
+    for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
     return values as T;
   };
 }

@@ -94,11 +94,8 @@ export const keyTextOf = (version: string, operation: string, request: object): 
   `${version} ${operation} ${canonicalJson(request)}`;
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
-export const canonicalJson = (request: object): string => JSON.stringify(inOrder(request));
+export const canonicalJson = (request: object): string =>
+  JSON.stringify(request, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sortedEntries(value)) : value));
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, part]) => [name, inOrder(part)]));
-}
+const sortedEntries = (object: object): [string, unknown][] =>
+  Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1));

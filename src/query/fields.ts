@@ -182,7 +182,7 @@ export function attributesOf(names: readonly AttributeName[], dimensions: Dimens
 function pieceOf(field: string): number {
   const origin = columnOrigin(field);
   if (origin.of === "facts") return listingRow.pieceOf(field);
-  return listingRow.pieceOf({ tokens: origin.column, builds: "build_key", dealers: "dealer_key" }[origin.of]);
+  return origin.of === "tokens" ? listingRow.pieceOf(origin.column) : keyPieces[origin.of];
 }
 
 function columnOrigin(field: string): ListingOrigin {

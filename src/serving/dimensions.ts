@@ -130,6 +130,7 @@ async function readSpellings(session: Session): Promise<DimensionMaps["spellings
 
 const buildAttributes = categoryNames.filter((name) => attributeOf(name).home === "builds");
 
+/** Returns the row with a key. Its text is split when it is first needed. */
 function rowIn(
   rows: Map<Json, string | JsonRow>,
   format: JsonRowFormat<string>,

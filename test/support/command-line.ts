@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { setPriority, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -12,6 +12,7 @@ import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { UsageError, UserError } from "../../src/base/user-error.ts";
 import { createProgram, usageErrorCode } from "../../src/cli/program.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
+import { raisePriority } from "./raise-priority.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 export { eventually } from "./eventually.ts";
@@ -182,15 +183,6 @@ export async function startServing(
     return { url, pid: child.pid, customer, announced, ...signals, ended };
   }
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
-}
-
-/** Raises the priority of a process that has just begun, if that is allowed. */
-function raisePriority(pid: number, priority: number): void {
-  try {
-    setPriority(pid, priority);
-  } catch {
-    // Only root may raise it.
-  }
 }
 
 export function spawnCarquet(

@@ -145,11 +145,10 @@ function requiredColumns({ fields, dealer, required, filter = [] }: Mapping): Ne
     .filter(({ in: values, matches }) => (values ?? matches) !== undefined)
     .map(({ column }) => ["filter", [[column]]] as const);
   const keys = dealer.key.map(ofRule);
-  if (required === undefined)
-    return [
-      ...[...ofRules(fields), ...ofRules(dealer.fields, "dealer.")],
-      ...[...keys.map((key) => ["dealer", key] as const), ...filters],
-    ];
+  if (required === undefined) {
+    const rules = [...ofRules(fields), ...ofRules(dealer.fields, "dealer.")];
+    return [...rules, ...keys.map((key) => ["dealer", key] as const), ...filters];
+  }
   const chosen = ofRules(fields).filter(([field]) => required.includes(field));
   return [...chosen, ...(required.includes("dealer") ? [["dealer", keys.flat()] as const] : []), ...filters];
 }

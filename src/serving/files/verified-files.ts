@@ -43,7 +43,7 @@ export class VerifiedFiles {
   /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. With `size`, does not hash a file that is not verified yet. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
     const identity = this.identityOf(file);
-    const known = this.checks.get(keyOf(file));
+    const known = this.checkOf(file);
     if (identity !== undefined && known?.identity === identity) return known.fault;
     const fault = await fileFault(this.folder, file, "size");
     if (fault !== undefined) return this.record(file, identity, fault);
@@ -87,7 +87,7 @@ export class VerifiedFiles {
   }
 
   private record(file: ListedFile, identity: string | undefined, fault: string | undefined): string | undefined {
-    const previous = this.checks.get(keyOf(file));
+    const previous = this.checkOf(file);
     this.checks.set(keyOf(file), { identity, fault, checkedAtMs: performance.now() });
     if (fault !== undefined && previous?.fault === undefined) {
       this.damageCount += 1;
@@ -173,7 +173,7 @@ export class VersionFiles {
   private async recheckFailed(files: readonly ListedFile[]): Promise<void> {
     const dueMs = performance.now() - recheckMs;
     for (const file of files)
-      if ((this.verified.checkOf(file)?.checkedAtMs ?? dueMs - 1) < dueMs) await this.recheck(file);
+      if ((this.verified.checkOf(file)?.checkedAtMs ?? Number.NEGATIVE_INFINITY) < dueMs) await this.recheck(file);
   }
 
   /** Returns whether a damaged file is intact again, so that the version should be opened again. */
