@@ -26,7 +26,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   query: { layer: 7, linesMax: 6745, contents: "request to plan to rows: filters, pages, facets, look-ups, trends, values, evidence, suggestions" },
   accounts: { layer: 7, linesMax: 4752, contents: "keys, ledger, policy, sign-in; the accounts file and PostgreSQL" },
   replication: { layer: 7, linesMax: 660, contents: "a lake kept equal to a published one: the follower, push" },
-  serving: { layer: 6, linesMax: 6130, contents: "one open version: dimensions, search index, row store" },
+  serving: { layer: 6, linesMax: 6127, contents: "one open version: dimensions, search index, row store" },
   valuation: { layer: 5, linesMax: 646, contents: "the fit of prices that a publish stores" },
   lake: { layer: 4, linesMax: 3628, contents: "tables, manifests, views; the writer; verify and vacuum; Iceberg metadata" },
   listing: { layer: 3, linesMax: 1350, contents: "the model of a listing: attributes, filters, sorts, rules and numbers of its lifecycle" },

@@ -12,7 +12,7 @@ import { interruptible } from "../../db/session-pool.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import type { Writer } from "../../lake/writer/writer.ts";
-import { buildIndexFile, withDimensionTables } from "../index/build.ts";
+import { buildIndex } from "../index/build.ts";
 import { rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
 import { buildRowFile } from "../rows/row-store.ts";
 import {
@@ -118,9 +118,8 @@ async function buildAt(
 ): Promise<void> {
   await rm(target, { force: true });
   if (needed.kind === "rows") return buildRowFile(session, { ...needed.of, folder: lake }, target, onRows);
-  await withDimensionTables(session, { tables, folder: lake }, () =>
-    buildIndexFile(session, rowsToIndex(needed.of, lake), target),
-  );
+  const order = { tables, folder: lake, path: target };
+  await buildIndex(session, rowsToIndex(needed.of, lake), order, (detach) => detach());
   onRows(rowsIn(needed.of));
 }
 

@@ -104,7 +104,7 @@ export class ServingFiles {
     const serving = new ServingFiles(options);
     try {
       for (const index of serving.indexes)
-        if (index.of.today !== undefined || options.opensAhead || !(await serving.isPresent(index)))
+        if (index.of.today !== undefined || options.opensAhead || (await serving.sizeFaultOf(index)) !== undefined)
           await serving.segmentOf(index);
       const files = listingFiles(options.manifest);
       serving.rows = await serving.openPart(serving.rowFiles, async (paths) => new RowStore(files, paths));
@@ -241,12 +241,9 @@ export class ServingFiles {
     return join(folder, listed.path);
   }
 
-  /** Returns whether a file is in the lake and has its size. */
-  private isPresent(file: NeededFile): Promise<boolean> {
-    return this.listedPath(file, "size").then(
-      () => true,
-      () => false,
-    );
+  /** Returns why a file is not in the lake with its size; undefined if it is. */
+  private sizeFaultOf(file: NeededFile): Promise<string | undefined> {
+    return this.listedPath(file, "size").then(() => undefined, messageOf);
   }
 
   /** Rebuilds the files of a part that cannot be used; all, if none is damaged. Refuses with `data_unavailable` if a Parquet file is damaged. */

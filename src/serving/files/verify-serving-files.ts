@@ -9,7 +9,7 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../../db/duckd
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
-import { attachNewIndex, withDimensionTables } from "../index/build.ts";
+import { buildIndex, builtCatalog } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
 import { batchesOf, keyPiece, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
@@ -60,20 +60,18 @@ async function indexFault(
 ): Promise<string | undefined> {
   return DuckDatabase.use(options, async (session) => {
     await session.run(sql`ATTACH ${fileLiteral(path)} AS stored (READ_ONLY)`);
-    return withDimensionTables(session, { tables, folder }, () =>
-      attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
-    );
+    return buildIndex(session, rowsToIndex(rows, folder), { tables, folder }, () => differingTable(session));
   });
 }
 
 async function differingTable(session: Session): Promise<string | undefined> {
   const tables = await session.rows(
-    sql`SELECT table_name FROM duckdb_tables() WHERE database_name = 'built' ORDER BY table_name`,
+    sql`SELECT table_name FROM duckdb_tables() WHERE database_name = ${builtCatalog} ORDER BY table_name`,
   );
   for (const row of tables) {
     const table = textIn(row, "table_name");
     const stored = await contentOf(session, "stored", table);
-    const built = await contentOf(session, "built", table);
+    const built = await contentOf(session, builtCatalog, table);
     if (stored !== built) return `its table ${table} differs from the Parquet files`;
   }
   return undefined;

@@ -43,7 +43,7 @@ const attributesIn = (home: string): readonly CategoryName[] =>
 
 export const dealerCategories = attributesIn("dealers");
 export const buildCategories = attributesIn("builds");
-export const listingCategories = attributesIn("listings");
+const listingCategories = attributesIn("listings");
 
 /** Returns the table of a list's sets: a row for each `token` of each `set`. */
 export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
@@ -254,9 +254,6 @@ function listingsStatement(catalog: string): Sql {
     ORDER BY of.position`;
 }
 
-/** The columns from whose counts those of all categories follow. */
-export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];
-
 /** `price_drops (position, dropped_on)`: the days on which the price of each listing dropped. */
 const dropsStatement = (catalog: string): Sql =>
   sql`CREATE TABLE ${ident(catalog, "price_drops")} AS
@@ -264,48 +261,40 @@ const dropsStatement = (catalog: string): Sql =>
 
 const indexedDimensions = ["builds", "dealers", "tokens"] as const;
 
-/** Calls `work` while the dimensions exist as temporary tables. File paths are relative to `folder`. */
-export async function withDimensionTables<T>(
+/** The catalog of an index that is being built. */
+export const builtCatalog = "built index";
+
+interface BuildOrder {
+  readonly tables: TableFiles;
+  /** The folder that file paths are relative to. */
+  readonly folder: string;
+  /** A path that does not exist yet; undefined for an index in memory. */
+  readonly path?: string;
+}
+
+/** Builds an index of rows as `builtCatalog`, and returns what `use` makes of it. Detaches it if it cannot be built or used. */
+export async function buildIndex<T>(
   session: Session,
-  { tables, folder }: { readonly tables: TableFiles; readonly folder: string },
-  work: () => Promise<T>,
+  rows: IndexInput,
+  { tables, folder, path }: BuildOrder,
+  use: (detach: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
+  const catalog = ident(builtCatalog);
+  const detach = (): Promise<void> => session.run(sql`DETACH ${catalog}`);
+  const file =
+    path === undefined ? sql`':memory:' AS ${catalog} (COMPRESS, ` : sql`${fileLiteral(path)} AS ${catalog} (`;
   try {
     for (const table of indexedDimensions)
       await session.createTempTable(table, rowsOfFiles(table, tables[table], folder));
-    return await work();
-  } finally {
-    await session.drop(...indexedDimensions);
-  }
-}
-
-/** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
-export async function buildIndexFile(session: Session, rows: IndexInput, path: string): Promise<void> {
-  await attachNewIndex(session, rows, { catalog: "new_index", path }, () => session.run(sql`DETACH new_index`));
-}
-
-/**
- * Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet, and returns what `use` makes of it. Detaches the index if it
- * cannot be built or used. Needs the tables of dimensions.
- */
-export async function attachNewIndex<T>(
-  session: Session,
-  rows: IndexInput,
-  { catalog, path }: { readonly catalog: string; readonly path?: string },
-  use: () => Promise<T>,
-): Promise<T> {
-  await session.run(
-    path === undefined
-      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageOptions}, COMPRESS)`
-      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageOptions})`,
-  );
-  try {
-    for (const statement of buildStatements(catalog, rows)) await session.run(statement);
-    return await use();
+    await session.run(sql`ATTACH ${file}${storageOptions})`);
+    for (const statement of buildStatements(builtCatalog, rows)) await session.run(statement);
+    return await use(detach);
   } catch (thrown) {
     // A detach that failed, because the disk is full, has detached it. The first error says why.
-    await session.run(sql`DETACH ${ident(catalog)}`).catch(() => undefined);
+    await detach().catch(() => undefined);
     throw thrown;
+  } finally {
+    await session.drop(...indexedDimensions);
   }
 }
 

@@ -8,10 +8,9 @@ import { ident, join, sql } from "../../db/sql.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, type Ranges, rangesFor } from "../../listing/ranges.ts";
-import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
+import { attributeOf, type CountedName, categoryNames, listNames, type NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
 import { BorrowedArrays } from "./borrowed-arrays.ts";
-import { countedColumns } from "./build.ts";
 import { inBlocks } from "./columns.ts";
 import { fromMatches, numberOn } from "./conditions.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -96,17 +95,22 @@ async function countCategories(
 ): Promise<SegmentCounts> {
   const { rows } = matched;
   const { dictionary } = rows.segment;
-  if (arrays !== undefined)
-    return { dictionary, counts: await countsOf(matched, new Set(attributes.map(columnOf)), arrays) };
+  if (arrays !== undefined) return { dictionary, counts: await countsOf(matched, attributes, arrays) };
   const ofAll = async (whole: SegmentRows): Promise<Int32Array> =>
-    countsOf({ rows: whole, positions: await inventoryOf(whole) }, countedColumns);
+    countsOf({ rows: whole, positions: await inventoryOf(whole) }, [...categoryNames, ...listNames]);
   return { dictionary, counts: await keptOf(rows, "counts", ofAll, (segment) => segment.dictionary.size) };
 }
 
-async function countsOf(matched: Matched, columns: Iterable<string>, arrays?: BorrowedArrays): Promise<Int32Array> {
+async function countsOf(
+  matched: Matched,
+  attributes: readonly CountedName[],
+  arrays?: BorrowedArrays,
+): Promise<Int32Array> {
   const { dictionary } = matched.rows.segment;
   const counts = arrays?.zeros(dictionary.size) ?? new Int32Array(dictionary.size);
-  for (const column of columns) await dictionary.addCounts(counts, column, await countIds(matched, column, arrays));
+  const counted = new Set(attributes);
+  for (const column of new Set(attributes.map(columnOf)))
+    await dictionary.addCounts(counts, column, await countIds(matched, column, arrays), counted);
   return counts;
 }
 

@@ -11,13 +11,13 @@ import { ident, join, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 import { type CategoryName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
+import { BorrowedArrays } from "./borrowed-arrays.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
 import { groupById, type IdRange, inBlocks, joinedColumns, none } from "./columns.ts";
 
-/** The values of composite ids in a column: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
+/** The values of composite ids in a column, by attribute: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
 interface Expansion extends IdRange {
-  readonly starts: Int32Array;
-  readonly values: Int32Array;
+  readonly attributes: ReadonlyMap<string, { readonly starts: Int32Array; readonly values: Int32Array }>;
 }
 
 interface DictionaryTables {
@@ -93,22 +93,39 @@ export class Dictionary {
     return firstValueId + this.tables.texts.length;
   }
 
-  /** Adds the counts of the ids in a column to those of the values that they stand for. The first one is that of the first id in the range. */
-  async addCounts(counts: Int32Array, column: string, added: Int32Array): Promise<void> {
+  /**
+   * Adds the counts of the ids in a column to those of the values of some attributes that they stand for. The first one is that of the first id in the
+   * range.
+   */
+  async addCounts(
+    counts: Int32Array,
+    column: string,
+    added: Int32Array,
+    attributes: ReadonlySet<string>,
+  ): Promise<void> {
     const expansion = this.tables.expansions.get(column);
     if (expansion === undefined) return counts.set(added, this.rangeOf(column).first);
-    const { starts, values } = expansion;
+    const arrays = new BorrowedArrays();
+    const present = arrays.take(added.length);
+    let length = 0;
     await inBlocks(added.length, (from, end) => {
-      for (let n = from; n < end; n += 1) {
-        const times = added[n] as number;
-        if (times === 0) continue;
-        const until = starts[n + 1] as number;
-        for (let at = starts[n] as number; at < until; at += 1) {
-          const value = values[at] as number;
-          counts[value] = (counts[value] as number) + times;
-        }
-      }
+      for (let n = from; n < end; n += 1) if (added[n] !== 0) present[length++] = n;
     });
+    for (const [attribute, { starts, values }] of expansion.attributes) {
+      if (!attributes.has(attribute)) continue;
+      await inBlocks(length, (from, end) => {
+        for (let index = from; index < end; index += 1) {
+          const n = present[index] as number;
+          const times = added[n] as number;
+          const until = starts[n + 1] as number;
+          for (let at = starts[n] as number; at < until; at += 1) {
+            const value = values[at] as number;
+            counts[value] = (counts[value] as number) + times;
+          }
+        }
+      });
+    }
+    arrays.release();
   }
 }
 
@@ -132,7 +149,7 @@ function add(groups: Map<string, Map<string, number[]>>, attribute: string, key:
   ids.push(id);
 }
 
-/** Reads the expansions of builds or dealers: the same number of values each. */
+/** Reads the expansion of builds or dealers: one value of each attribute. */
 async function readComposite(
   session: Session,
   catalog: string,
@@ -142,17 +159,10 @@ async function readComposite(
   const selected = join([of, ...categories].map((column) => ident(column)));
   const query = sql`SELECT ${selected} FROM ${ident(catalog, `${of}s`)} ORDER BY ${ident(of)}`;
   const [ids = none, ...columns] = await joinedColumns(await session.vectors(query));
-  const width = categories.length;
-  const values = new Int32Array(ids.length * width);
-  const starts = new Int32Array(ids.length + 1);
-  await inBlocks(ids.length, (from, until) => {
-    for (let row = from; row < until; row += 1) {
-      starts[row + 1] = (row + 1) * width;
-      for (let index = 0; index < width; index += 1) values[row * width + index] = columns[index]?.[row] as number;
-    }
-  });
+  const starts = new Int32Array(ids.length + 1).map((_, n) => n);
+  const attributes = new Map(categories.map((one, index) => [one, { starts, values: columns[index] ?? none }]));
   const first = ids[0] ?? 0;
-  return { first, end: first + ids.length, starts, values };
+  return { first, end: first + ids.length, attributes };
 }
 
 /** Reads the expansions of sets. */
@@ -164,7 +174,7 @@ async function readSets(session: Session, catalog: string, list: ListName): Prom
   const range = { first: bounds?.[0]?.[0] ?? 0, end: (bounds?.[1]?.[0] ?? -1) + 1 };
   const [tokens, sets = none] = await joinedColumns(await session.vectors(sql`SELECT token, "set" FROM ${table}`));
   const [starts = none, values = none] = await groupById(sets, range, tokens);
-  return { ...range, starts, values };
+  return { ...range, attributes: new Map([[list, { starts, values }]]) };
 }
 
 /** Distance of a dealer without coordinates, in thousandths of a mile: greater than any on the globe. */
