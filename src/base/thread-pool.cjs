@@ -20,7 +20,7 @@ function lowerPriority() {
   const before = new Set(threads());
   // The first use starts all threads of the pool.
   stat("/", () => undefined);
-  const priority = Math.min(getPriority() + 5, 19);
+  const priority = Math.min(getPriority() + 10, 19);
   try {
     for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
   } catch (error) {
