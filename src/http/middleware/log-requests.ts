@@ -7,7 +7,7 @@ import type { Middleware } from "../context.ts";
 
 export const logRequests =
   (logger: Logger): Middleware =>
-  async (context, next) => {
+  (context, next) => {
     const startedAtMs = performance.now();
     // Koa keeps the address; a connection that is closed has none.
     const { ip } = context;
@@ -38,7 +38,7 @@ export const logRequests =
       };
       logger.info(line, "request");
     });
-    await next();
+    return next();
   };
 
 /** Returns the id by which a client knows its request; undefined if it is absent, malformed, or could be a key. The ledger needs unique ids, hence does not take it. */

@@ -11,25 +11,25 @@ function methodsOf(context: RequestContext): readonly string[] {
 }
 
 /** Refuses API keys in the query string: URLs end up in logs and browser histories. */
-export const refuseKeyInQuery: Middleware = async (context, next) => {
+export const refuseKeyInQuery: Middleware = (context, next) => {
   for (const [rawName] of splitQuery(context.querystring)) {
     const parameter = decodedName(rawName);
     if (isKeyName(parameter)) throw refuse("query_string_api_key_rejected", { parameter });
   }
-  await next();
+  return next();
 };
 
 /** Refuses a URL with a scheme that is malformed, such as `http://[/`, with `not_found`: Koa would throw. */
-export const refuseMalformedUrl: Middleware = async ({ req: { url = "" } }, next) => {
+export const refuseMalformedUrl: Middleware = ({ req: { url = "" } }, next) => {
   if (!url.startsWith("/") && url !== "*" && !URL.canParse(url))
     throw refuse("not_found", { what: "resource", id: url });
-  await next();
+  return next();
 };
 
 const hostPattern = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]+)(:\d*)?$/i;
 
 /** Refuses a `Host` that is missing, repeated or malformed, or is not that of a target with a host (RFC 9112). HTTP/1.0 needs none. */
-export const refuseOtherHost: Middleware = async ({ req: { url = "", rawHeaders, httpVersion } }, next) => {
+export const refuseOtherHost: Middleware = ({ req: { url = "", rawHeaders, httpVersion } }, next) => {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && /^host$/i.test(rawHeaders[index - 1] ?? ""));
   const [host] = hosts;
   const target = URL.canParse(url) ? new URL(url) : undefined;
@@ -41,7 +41,7 @@ export const refuseOtherHost: Middleware = async ({ req: { url = "", rawHeaders,
       allowed: "one host, that of the request",
       hint: "",
     });
-  await next();
+  return next();
 };
 
 function isHostOf(host: string, target: URL | undefined): boolean {
@@ -54,20 +54,20 @@ function isHostOf(host: string, target: URL | undefined): boolean {
 }
 
 /** Refuses a body with a coding: it would be read as it arrives. The HTTP parser refuses a transfer that does not end in chunks. */
-export const refuseCodings: Middleware = async ({ req: { headers } }, next) => {
+export const refuseCodings: Middleware = ({ req: { headers } }, next) => {
   const { "transfer-encoding": transfer, "content-encoding": content = "", "content-length": length } = headers;
   const isTransfer = transfer !== undefined && !/^chunked$/i.test(transfer);
   const parameter = isTransfer ? "Transfer-Encoding" : "Content-Encoding";
   const [value, allowed] = isTransfer ? [transfer, "chunked"] : [content, "identity"];
   if (isTransfer || ((transfer ?? length) !== undefined && !/^(identity)?$/i.test(content)))
     throw refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
-  await next();
+  return next();
 };
 
 /** Refuses paths and queries that are longer than `uriBytesMax`. The HTTP parser refuses those that exceed `headerBytesMax`. */
-export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => {
+export const refuseLongUri: Middleware = ({ req: { url = "" } }, next) => {
   if (url.length > uriBytesMax) throw refuse("uri_too_long", { limit: uriBytesMax });
-  await next();
+  return next();
 };
 
 /**
@@ -76,7 +76,7 @@ export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => 
  */
 export const refuseOtherSites =
   (hosts: readonly string[], origins: readonly string[]): Middleware =>
-  async (context, next) => {
+  (context, next) => {
     const name = context.hostname;
     const origin = context.get("Origin");
     const site = context.get("Sec-Fetch-Site");
@@ -86,7 +86,7 @@ export const refuseOtherSites =
     const isOther = origin !== "" ? origin !== own : ["cross-site", "same-site"].includes(site);
     if (isOther && context.method !== "GET" && context.method !== "HEAD" && !origins.includes(origin))
       throw refuse("method_not_allowed", { method: context.method, allowed: "a request of this service's own pages" });
-    await next();
+    return next();
   };
 
 /** Ends requests without a route: `OPTIONS` with the methods of the path, other methods with `method_not_allowed`, unknown paths with `not_found`. */

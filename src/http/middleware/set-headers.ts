@@ -23,21 +23,21 @@ const headers = Object.entries(securityHeaders);
 const yearSeconds = 31_536_000;
 
 /** `serveDocs` replaces the Content-Security-Policy for its page. */
-export const setSecurityHeaders: Middleware = async (context, next) => {
+export const setSecurityHeaders: Middleware = (context, next) => {
   // `res.setHeader`, because Koa's `set` validates each name and value again.
   for (const [name, value] of headers) context.res.setHeader(name, value);
   if (context.secure) context.set("Strict-Transport-Security", `max-age=${yearSeconds}`);
-  await next();
+  return next();
 };
 
 /** Sets `Deprecation` (RFC 9745), `Link` and `Sunset` (RFC 8594) on every response of a deprecated operation. */
 export const setDeprecationHeaders =
   ({ since, successor, sunset }: NonNullable<Operation["deprecation"]>): Middleware =>
-  async (context, next) => {
+  (context, next) => {
     context.set("Deprecation", `@${epochMs(since) / 1000}`);
     context.set("Link", `<${successor}>; rel="successor-version"`);
     if (sunset !== undefined) context.set("Sunset", new Date(epochMs(sunset)).toUTCString());
-    await next();
+    return next();
   };
 
 /** Sets the `X-RateLimit-*` headers on every response to an identified account, errors included. */

@@ -79,9 +79,9 @@ export const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remo
 /** Refuses requests on connections beyond a limit with `overloaded`. Health checks are answered before this middleware. */
 export const refuseExcess =
   (connections: Connections): Middleware =>
-  async (context, next) => {
+  (context, next) => {
     if (connections.isExcess(context.req.socket)) throw refuse("overloaded", {});
-    await next();
+    return next();
   };
 
 /**

@@ -194,7 +194,7 @@ export class Metrics {
 
   /** Returns a middleware that measures requests. Those that are no operation of the document count as `other`. */
   measureRequests(): Middleware {
-    return async (context, next) => {
+    return (context, next) => {
       const end = this.requests.startTimer();
       this.inFlight.inc();
       context.res.once("close", () => {
@@ -202,7 +202,7 @@ export class Metrics {
         const status = context.res.writableFinished ? String(context.status) : "abandoned";
         end({ operation: context.state.operation ?? "other", status });
       });
-      await next();
+      return next();
     };
   }
 
