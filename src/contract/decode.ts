@@ -61,19 +61,18 @@ export const unknownParameter = (parameter: string, names: readonly string[]): R
     hint: suggestion(parameterNames, parameter, names),
   });
 
-/** Returns the decoder of the query or path parameters of an operation: values by name, defaults filled in. */
+/** Returns the decoder of the query or path parameters of an operation: values by name in the order of the document, defaults filled in. */
 function createDecoder<T>(definition: Operation, location: Parameter["in"]): (texts: ParameterTexts) => T {
   const validated = withValidators(definition, location);
-  const withDefault = validated.filter(({ parameter }) => parameter.schema.default !== undefined);
   return (texts) => {
     const values: Record<string, unknown> = {};
     for (const { parameter } of validated) {
       const repeated = texts.get(parameter.name);
-      if (repeated !== undefined && !namesDefault(parameter, repeated))
-        values[parameter.name] = parseValue(parameter, repeated);
+      const isDefault = repeated === undefined || namesDefault(parameter, repeated);
+      const value = isDefault ? parameter.schema.default : parseValue(parameter, repeated);
+      if (value !== undefined) values[parameter.name] = value;
     }
     refuseInvalid(validated, values);
-    for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
     return values as T;
   };
 }

@@ -27,14 +27,9 @@ export async function encodeExport(
   const { plan, fields } = part;
   const columns = exportedColumns(plan, fields).map(({ column }) => column);
   const { keys } = await plan.mode.listings.findPage({ ...plan, limit: rowsMax });
-  const serializer = serializerOf(
-    columns.map(({ name }) => name),
-    { ...plan, status: plan.mode.status },
-    version.dimensions,
-  );
-  const rows = await plan.mode.listings.read(keys, serializer.columns, (row) =>
-    exportedTimes(JSON.parse(serializer.serialize(row))),
-  );
+  const names = columns.map(({ name }) => name);
+  const serialize = serializerOf(names, { ...plan, status: plan.mode.status }, version.dimensions);
+  const rows = await plan.mode.listings.read(keys, names, (row) => exportedTimes(JSON.parse(serialize(row))));
   const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });
   return { content: await encoder.encode(format, { columns, rows, metadata }, query.csv_raw), rows: rows.length };
 }

@@ -79,8 +79,8 @@ export class JsonRowFormat<Column extends string> {
   }
 
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
-    const parsed: Row[] = [];
-    return rowOf(columns, (column) => this.valueOf(row, column, parsed));
+    const parsed = parsePiece(row.filter((text) => text !== "").join());
+    return rowOf(columns, (column) => parsed[this.propertyOf(column)] ?? null);
   }
 
   /** Returns the value of a column. Keeps each piece that it parses in `parsed`, for other columns of the row. */

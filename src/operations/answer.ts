@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
 import type { IdempotentRequest } from "../accounts/ledger/idempotency.ts";
 import { type UsageClass, usageClassOf } from "../accounts/policy/prices.ts";
+import { isObject } from "../base/json.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { document, operation } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
@@ -25,7 +26,7 @@ import {
   negotiateFormat,
   preconditionOf,
 } from "./representation.ts";
-import { canonicalJson, keyTextOf, type ResponseCache } from "./response-cache.ts";
+import { keyTextOf, type ResponseCache } from "./response-cache.ts";
 import { type Result, resultTable } from "./result.ts";
 
 export interface OperationServices {
@@ -129,6 +130,13 @@ export async function holdPrice<Id extends EndpointId>(
   const idempotent = isFree ? undefined : idempotentRequestOf(idempotencyKey, id, { ...request, ...named });
   return accounts.holdOnce(identity, usageClass, idempotent, isFree ? 0 : 1);
 }
+
+/** Returns the same text for requests that differ only in the order of their parameters. */
+const canonicalJson = (request: object): string =>
+  JSON.stringify(request, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sortedEntries(value)) : value));
+
+const sortedEntries = (object: object): [string, unknown][] =>
+  Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1));
 
 const idempotencyKeyPattern = /^[!-~]{1,255}$/;
 

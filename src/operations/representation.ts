@@ -1,5 +1,5 @@
 /** The representation of an answer: its format, by parameter `format` or the header `Accept`, its entity tag, and the preconditions of its request. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import Negotiator from "negotiator";
 import type { Operation } from "../contract/document.ts";
@@ -15,7 +15,7 @@ export const entityTag = (content: string | Buffer): string => `W/${strongEntity
 
 /** Returns the strong entity tag of the input from which a content derives, byte by byte. */
 export const strongEntityTag = (content: string | Buffer): string =>
-  `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 
 /**
  * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110. Those about dates are ignored, because no response has a

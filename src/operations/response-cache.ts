@@ -3,7 +3,6 @@
  * published version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
-import { isObject } from "../base/json.ts";
 import { Job } from "../db/job.ts";
 import { jsonOf, type Result } from "./result.ts";
 
@@ -89,13 +88,6 @@ const inJson = (result: Result): ComputedAnswer => ({
   ...(result.pagination && { pagination: result.pagination }),
 });
 
-/** Returns the same text for requests with the same result. */
+/** Returns the same text for requests with the same result, whose parameters are decoded in one order. */
 export const keyTextOf = (version: string, operation: string, request: object): string =>
-  `${version} ${operation} ${canonicalJson(request)}`;
-
-/** Returns the same text for requests that differ only in the order of their parameters. */
-export const canonicalJson = (request: object): string =>
-  JSON.stringify(request, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sortedEntries(value)) : value));
-
-const sortedEntries = (object: object): [string, unknown][] =>
-  Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1));
+  `${version} ${operation} ${JSON.stringify(request)}`;

@@ -2,7 +2,7 @@
  * Cursors: opaque texts that name where the next page of an answer begins, and the version that it is read from, so that pages of one answer are
  * those of one market. A cursor belongs to the parameters of its request.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 
@@ -60,5 +60,5 @@ const invalid = ({ query: { cursor } }: PagedRequest): Error =>
 function fingerprintOf({ query, path }: PagedRequest): string {
   const common = Object.entries(query).filter(([name, value]) => !parametersOfPages.has(name) && value !== undefined);
   const sorted = [...Object.entries(path), ...common].sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("base64url").slice(0, 12);
+  return hash("sha256", JSON.stringify(sorted), "base64url").slice(0, 12);
 }

@@ -50,7 +50,7 @@ const baseColumns: readonly ServedColumn[] = [
 
 /** Returns the listing columns that `detailOf` needs. */
 export function detailColumns(include: readonly Expansion[] = []): readonly ServedColumn[] {
-  return [...new Set([...baseColumns, ...include.map((expansion) => expansionColumn[expansion])])];
+  return [...baseColumns, ...include.map((expansion) => expansionColumn[expansion])];
 }
 
 /** Returns the detail of a listing row that was read with `detailColumns`, with the requested expansions. */
@@ -62,13 +62,12 @@ export function detailOf(row: Row, include: readonly Expansion[] = [], dimension
       : {};
   return {
     vin: textIn(row, "vin"),
-    build: { ...buildOf(row, build), ...expansionOf("options") },
-    listing: {
-      ...listingPropertiesOf(row),
+    build: Object.assign(buildOf(row, build), expansionOf("options")),
+    listing: Object.assign(listingPropertiesOf(row), {
       dealer: pick(dealerRow.decode(dimensions.dealerOf(row.dealer_key)), dealerProperties),
       price_history: [],
       ...expansionOf("price_history"),
-    },
+    }),
   };
 }
 

@@ -59,46 +59,32 @@ type Table = keyof typeof formats;
 /** The pieces of the keys of a listing's build and dealer. */
 const keyPieces = { builds: listingRow.pieceOf("build_key"), dealers: listingRow.pieceOf("dealer_key") } as const;
 
-/** A listing with its build and its dealer, which are looked up when a property needs them. */
+/** A listing with its build and its dealer. */
 class JoinedListing {
-  private readonly rows: Partial<Record<Table, JsonRow>>;
-  private readonly parsed: Record<Table, Row[]> = { facts: [], builds: [], dealers: [] };
+  readonly builds: JsonRow;
+  readonly dealers: JsonRow;
+  private parsed: Record<Table, Row[]> | undefined;
 
   constructor(
-    facts: JsonRow,
-    private readonly dimensions: Dimensions,
+    readonly facts: JsonRow,
+    dimensions: Dimensions,
   ) {
-    this.rows = { facts };
-  }
-
-  row(table: Table): JsonRow {
-    this.rows[table] ??= this.joined(table);
-    return this.rows[table];
+    this.builds = dimensions.buildOf(Number(onlyValue(facts[keyPieces.builds])));
+    this.dealers = dimensions.dealerOf(Number(onlyValue(facts[keyPieces.dealers])));
   }
 
   valueOf(table: Table, column: string): Json {
-    return formats[table].valueOf(this.row(table), column, this.parsed[table]);
-  }
-
-  private joined(table: Table): JsonRow {
-    const keyOf = (of: keyof typeof keyPieces): number => Number(onlyValue(this.row("facts")[keyPieces[of]]));
-    return table === "builds" ? this.dimensions.buildOf(keyOf("builds")) : this.dimensions.dealerOf(keyOf("dealers"));
+    this.parsed ??= { facts: [], builds: [], dealers: [] };
+    return formats[table].valueOf(this[table], column, this.parsed[table]);
   }
 }
 
-interface ListingSerializer {
-  /** The columns that rows need. */
-  readonly columns: readonly ServedColumn[];
-  /** Returns a row as JSON text. */
-  readonly serialize: (facts: JsonRow) => string;
-}
-
-/** Returns the serializer of listings to JSON texts with the named fields and expansions: of a page, to schema `ListingSummary`. */
+/** Returns the serializer of rows to JSON texts with the named fields and expansions: of a page, to schema `ListingSummary`. */
 export function serializerOf(
   names: readonly string[],
   { status, origin }: SerializerOptions,
   dimensions: Dimensions,
-): ListingSerializer {
+): (facts: JsonRow) => string {
   // The JSON of those that all rows have in common.
   const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, ValueReader | string>> &
     Readonly<Record<string, ValueReader | string>> = {
@@ -106,24 +92,16 @@ export function serializerOf(
     inventory_status: `"${status}"`,
     distance_miles: origin === undefined ? "null" : (listing) => distanceMiles(pointOf(listing), origin),
   };
-  const parts = partsOf(names).map((part) => {
-    if (typeof part !== "string") return part;
+  const parts = partsOf(names).map((part): string | ((listing: JoinedListing) => string | undefined) => {
+    if (typeof part !== "string") return (listing) => listing[part.table][part.number];
     const read =
       computed[part] ?? (isExpansion(part) ? expansionReader(part, dimensions) : valueReader(part, dimensions));
-    return typeof read === "string" ? `"${part}":${read}` : { label: `"${part}":`, read };
+    if (typeof read === "string") return `"${part}":${read}`;
+    return (listing) => `"${part}":${JSON.stringify(read(listing) ?? null)}`;
   });
-  return {
-    columns: columnsFor(names),
-    serialize: (facts) => {
-      const listing = new JoinedListing(facts, dimensions);
-      const texts = parts.map((part) => {
-        if (typeof part === "string") return part;
-        return "read" in part
-          ? part.label + JSON.stringify(part.read(listing) ?? null)
-          : listing.row(part.table)[part.number];
-      });
-      return `{${texts.join()}}`;
-    },
+  return (facts) => {
+    const listing = new JoinedListing(facts, dimensions);
+    return `{${parts.map((part) => (typeof part === "string" ? part : part(listing))).join()}}`;
   };
 }
 
@@ -155,20 +133,11 @@ const piecesByFirst: ReadonlyMap<string, Piece & { readonly properties: readonly
   ),
 );
 
-/** Returns the columns that properties need, with those of the build and the dealer that a listing is joined with. */
-const columnsFor = (names: readonly string[]): readonly ServedColumn[] => [
-  ...new Set<ServedColumn>([
-    ...(["build_key", "dealer_key"] as const),
-    ...names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn),
-  ]),
-];
-
-/** Returns the columns that attributes need, the function that returns some of them of a row, and which of them can differ between two rows. */
+/** Returns the function that returns some attributes of a row, and which of them can differ between two rows. */
 export function attributesOf(names: readonly AttributeName[], dimensions: Dimensions) {
   const readers = Object.fromEntries(names.map((name) => [name, valueReader(name, dimensions)]));
   const pieces = names.map((name) => [name, pieceOf(name)] as const);
   return {
-    columns: columnsFor(names),
     differingIn: (one: JsonRow, other: JsonRow): readonly AttributeName[] =>
       pieces.flatMap(([name, piece]) => (one[piece] === other[piece] ? [] : name)),
     read: (facts: JsonRow, some: readonly AttributeName[]): Row => {
@@ -194,8 +163,6 @@ function columnOrigin(field: string): ListingOrigin {
 type ValueReader = (listing: JoinedListing) => Json | undefined;
 
 const isExpansion = (name: string): name is Expansion => name in expansionColumn;
-
-const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
 /** Returns the reader of an attribute; tokens, which are stored as the list of their keys, are read as their words. */
 function valueReader(field: string, dimensions: Dimensions): ValueReader {

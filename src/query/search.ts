@@ -57,12 +57,8 @@ export async function readPage(
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
-  const { columns, serialize } = serializerOf(
-    [...fields, ...include],
-    { ...plan, status: mode.status },
-    version.dimensions,
-  );
-  return mode.listings.read(keys, columns, serialize);
+  const names = [...fields, ...include];
+  return mode.listings.read(keys, names, serializerOf(names, { ...plan, status: mode.status }, version.dimensions));
 }
 
 /** Returns the query of `searchListings` that one of the deprecated `searchListingsByPage` stands for. Refuses `page` or `per_page` combined with `limit` or `offset`. */

@@ -100,11 +100,7 @@ export interface Listings {
    * Passes the rows with the given keys to `toItem` and returns its items, in that order. At least the given columns are filled. The rows of a page in
    * memory until another turn would make the next collection of garbage long.
    */
-  read<T>(
-    keys: readonly RowKey[],
-    columns: readonly ServedColumn[],
-    toItem: (row: JsonRow) => T,
-  ): Promise<readonly T[]>;
+  read<T>(keys: readonly RowKey[], columns: readonly string[], toItem: (row: JsonRow) => T): Promise<readonly T[]>;
   /**
    * Runs a statement over all matches, beside the tables `builds`, `dealers`, `tokens` and `options`. Matches have `sort_key`, an integer by which they
    * are in order; `listingsOf` adds the columns of listings to some of them, to intervals also `valid_from` and `valid_to`.
@@ -333,10 +329,7 @@ export class LakeVersion {
    * Returns the columns of active listings that follow from their day; undefined for listings that have left. They are read on behalf of all requests,
    * so that no request that ends early takes them with it.
    */
-  private async columnsOn(
-    { day, feeds }: Inventory,
-    columns: readonly ServedColumn[],
-  ): Promise<DayColumns | undefined> {
+  private async columnsOn({ day, feeds }: Inventory, columns: readonly string[]): Promise<DayColumns | undefined> {
     if (day === undefined) return undefined;
     const { dayColumns, folder } = this.resources;
     if (!DayColumns.ofFeeds.some((column) => columns.includes(column))) return new DayColumns(epochDay(day));
@@ -395,7 +388,7 @@ export class LakeVersion {
   async read<T>(
     inventory: Inventory,
     keys: readonly RowKey[],
-    columns: readonly ServedColumn[],
+    columns: readonly string[],
     toItem: (row: JsonRow) => T,
   ): Promise<readonly T[]> {
     if (keys.length === 0) return [];

@@ -21,7 +21,7 @@ import { rebuildInThread } from "../../src/serving/files/rebuild-in-thread.ts";
 import { neededFiles } from "../../src/serving/files/serving-parts.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
-import { RowFile } from "../../src/serving/rows/row-store.ts";
+import { RowFile, type UnpackedRow } from "../../src/serving/rows/row-store.ts";
 import { eventually } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
@@ -277,7 +277,8 @@ test("damage of a row file hides no listing: its look-up is refused", async (sco
     await writeFile(path, whole);
     read((file) => {
       const all = file.rowsAt(Array.from({ length: rows }, (_, position) => position));
-      for (const value of all.flatMap(({ id, vin }) => [id, vin])) counts.set(value, 1 + (counts.get(value) ?? 0));
+      const valuesOf = ({ row }: UnpackedRow) => Object.values(listingRow.decode(row, ["id", "vin"])).map(String);
+      for (const value of all.flatMap(valuesOf)) counts.set(value, 1 + (counts.get(value) ?? 0));
     });
     for (const damaged of damagedCopies(whole)) {
       await writeFile(path, damaged);

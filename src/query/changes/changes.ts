@@ -9,7 +9,6 @@
 import { type Json, type Row, rowOf, textIn } from "../../base/json.ts";
 import { forEachInTurns, turnLater } from "../../base/turns.ts";
 import { type JsonRow, parsePiece } from "../../lake/json-row.ts";
-import type { ServedColumn } from "../../lake/served-columns.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
 import { type AttributeName, attributes } from "../../listing/schema.ts";
@@ -135,9 +134,8 @@ async function changesAmong(
     active: serializerOf(fields, { status: "active", origin }, dimensions),
     sold: serializerOf(fields, { status: "sold", origin }, dimensions),
   };
-  const columns = [...new Set([...compared.columns, ...serializers.active.columns])];
   const removed = await removedListings(found, pair, version, request);
-  const newer = await rowsAfter(found, pair, version, columns);
+  const newer = await rowsAfter(found, pair, version, [...comparedNames, ...fields]);
   const older = await comparisons(found, pair, version, compared);
   const changes: SerializedChange[] = [];
   await forEachInTurns(found, (difference) => {
@@ -146,7 +144,7 @@ async function changesAmong(
     const was = older.get(id);
     const differing = was && row ? was(row) : { before: {}, after: {} };
     if (state === state_before && Object.keys(differing.after).length === 0) return;
-    const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)].serialize(row);
+    const listing = row === undefined ? (removed.get(id) ?? null) : serializers[statusOf(state)](row);
     const text = `${JSON.stringify({ ...difference, ...differing }).slice(0, -1)},"listing":${listing}}`;
     changes.push({ id, day, text });
   });
@@ -161,7 +159,7 @@ async function rowsAfter(
   found: readonly Difference[],
   pair: VersionPair,
   version: LakeVersion,
-  columns: readonly ServedColumn[],
+  columns: readonly string[],
 ): Promise<ReadonlyMap<string, JsonRow>> {
   const rows = new Map<string, JsonRow>();
   for (const state of listingStates) {
@@ -188,7 +186,7 @@ async function comparisons(
   // The newer version has the older rows of active listings among those of past days. It has replaced the files of missing and ended ones.
   const stored = pair.isContinued ? idsIn(inBoth, "active") : [];
   const [inventory] = inventoriesIn(pair, "active");
-  const read = await version.read(inventory, stored, compared.columns, (older) => (newer: JsonRow) => {
+  const read = await version.read(inventory, stored, comparedNames, (older) => (newer: JsonRow) => {
     const names = compared.differingIn(older, newer);
     return differingValues(names, compared.read(older, names), compared.read(newer, names));
   });

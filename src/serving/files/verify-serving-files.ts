@@ -11,7 +11,7 @@ import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
 import { buildIndex, builtCatalog } from "../index/build.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
-import { batchesOf, keyPiece, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
+import { batchesOf, RowFile, type RowSource, type TextRow, type UnpackedRow } from "../rows/row-store.ts";
 import { neededFiles, servingFormats } from "./serving-parts.ts";
 
 /**
@@ -105,9 +105,8 @@ async function differingRows(source: RowSource, path: string, options: DatabaseO
 
 /** Returns whether the file has a row at its position, and, of some rows, under its id and its VIN. */
 function isIntact(file: RowFile, { position, id, vin, text }: TextRow): boolean {
-  const expected = `${keyPiece(id, vin)}\n${text}`;
   const isExpected = ({ row, validFrom, validTo }: UnpackedRow): boolean =>
-    [...row, validFrom, validTo].join("\n") === expected;
+    [...row, validFrom, validTo].join("\n") === text;
   try {
     if (!file.rowsAt([position]).every(isExpected)) return false;
     return (

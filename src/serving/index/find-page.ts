@@ -245,11 +245,11 @@ function sampleOf(
     fill(keys, chosen);
     return {
       keys,
-      ranksOf: (key: number) =>
-        Array.from(
-          chosen.filter((_, n) => keys[n] === key),
-          rankOf,
-        ),
+      ranksOf: (key: number) => {
+        const ranks: number[] = [];
+        for (let n = 0; n < size; n += 1) if (keys[n] === key) ranks.push(rankOf(chosen[n] as number));
+        return ranks;
+      },
     };
   });
   const sorted = new Float64Array(samples.reduce((sum, { keys }) => sum + keys.length, 0));

@@ -2,13 +2,13 @@
  * Block file: an immutable file of numbered blocks for point reads, each found by one read of the file.
  *
  * A block has a checksum that covers its number too, and every number has a block: nothing follows from what is absent. Blocks lie in groups in the order
- * of their numbers. A table at the end has the start of each group, in units of 16 bytes; an open file keeps it in memory, two bits for each block.
+ * of their numbers. A table at the end has the start of each group, in units of 16 bytes; an open file keeps it in memory, a byte for each block.
  */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { DamagedFile } from "../../base/user-error.ts";
 
-const groupBlocks = 16;
+const groupBlocks = 4;
 const unitBytes = 16;
 /** The length and the checksum of a block come before its content. */
 const headerBytes = 8;
