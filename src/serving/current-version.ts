@@ -10,7 +10,7 @@ import { everyAccount } from "../base/fair-shares.ts";
 import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { WorkCounts } from "../db/fair-pool.ts";
-import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
+import { compareVersions, currentVersion, filesOf, versionsIn } from "../lake/manifest.ts";
 import { rebuildInThread } from "./files/rebuild-in-thread.ts";
 import { damagedData, VerifiedFiles } from "./files/verified-files.ts";
 import { ColumnCache } from "./index/segment.ts";
@@ -118,7 +118,8 @@ export class CurrentVersion {
 
   /** The number of files of the version in service, and how often one has been found damaged since the start. */
   get fileCounts(): { readonly files: number; readonly damages: number } {
-    return { files: this.lease?.version.fileCount ?? 0, damages: this.verified.damages };
+    const version = this.lease?.version;
+    return { files: version === undefined ? 0 : filesOf(version.manifest).length, damages: this.verified.damages };
   }
 
   /** The damaged and rebuilt files, for operators; empty if everything is intact. */

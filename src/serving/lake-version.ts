@@ -145,7 +145,7 @@ export class LakeVersion {
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
     const manifest = await readManifest(lake, version);
     const folder = resolve(lake);
-    const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
+    const files = new VersionFiles(options.verified ?? new VerifiedFiles(folder));
     await checkFiles(files, manifest);
     const database = await DuckDatabase.open(options);
     try {
@@ -187,11 +187,6 @@ export class LakeVersion {
   get faults(): readonly string[] {
     const { files, serving } = this.resources;
     return [...serving.faults, ...files.damagedPaths.map((path) => `damaged file ${path}`)];
-  }
-
-  /** How many files the version has. */
-  get fileCount(): number {
-    return this.resources.files.count;
   }
 
   /** Returns whether the version should be opened again: a serving file in use has turned out to be damaged, or a damaged file is intact again. */

@@ -10,7 +10,6 @@ import { Refusal } from "../../src/contract/errors.ts";
 import { classifyFault } from "../../src/db/engine-faults.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import type { ListedFile } from "../../src/lake/listed-file.ts";
-import { noFiles } from "../../src/lake/manifest.ts";
 import { VerifiedFiles, VersionFiles } from "../../src/serving/files/verified-files.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
@@ -75,7 +74,7 @@ test("a file that is damaged, written or replaced while a query reads it refuses
   for (const [index, change] of during.entries())
     for (const fails of [false, true]) {
       if (index === 1) await cp(path, copy);
-      const files = new VersionFiles({ tables: noFiles, serving: [] }, verified);
+      const files = new VersionFiles(verified);
       const query = async (): Promise<void> => {
         await change();
         if (fails) throw new Error("a result of damaged bytes");
@@ -84,13 +83,13 @@ test("a file that is damaged, written or replaced while a query reads it refuses
       assert.equal(refused instanceof Refusal && refused.code, "data_unavailable", `${index}, ${fails}`);
       assert.deepEqual(files.damagedPaths, index === 0 ? [file.path] : [], `${index}, ${fails}`);
       if (index === 0) await changeByte(path, 500);
-      await new VersionFiles({ tables: noFiles, serving: [] }, verified).reading([file], readNothing);
+      await new VersionFiles(verified).reading([file], readNothing);
     }
 });
 
 for (const bytes of [1000, 2 * mebibyte])
   test(`a request for a file of ${bytes} bytes does not wait for one that needs large files`, async () => {
-    const files = new VersionFiles({ tables: noFiles, serving: [] }, new VerifiedFiles(folder));
+    const files = new VersionFiles(new VerifiedFiles(folder));
     const done: string[] = [];
     const ofMany = files.reading(large, readNothing).catch(() => done.push("large"));
     const ofOne = files.reading([await smallFile(`small-${bytes}`, bytes)], readNothing).then(() => done.push("small"));
@@ -101,13 +100,14 @@ for (const bytes of [1000, 2 * mebibyte])
 test("a file that is hashed in the thread is intact, damaged or unreadable", async () => {
   const files = new VerifiedFiles(folder);
   const file = await smallFile("changing", 2 * mebibyte);
-  const faults = async () => [await files.faultOf(file), await files.recheck(file)].map((fault) => fault?.slice(0, 27));
+  const faults = async () =>
+    [await files.faultOf(file), await files.faultOf(file, "again")].map((fault) => fault?.slice(0, 27));
   assert.deepEqual(await faults(), [undefined, undefined]);
   await changeByte(join(folder, file.path), mebibyte);
   assert.deepEqual(await faults(), Array(2).fill("changing: invalid content: "));
   const absent = { ...file, path: "absent" };
   assert.match((await files.faultOf(absent)) ?? "", /^absent: not found: expected the file/);
-  assert.match((await files.recheck(absent)) ?? "", /^absent: not found: expected the file/);
+  assert.match((await files.faultOf(absent, "again")) ?? "", /^absent: not found: expected the file/);
   assert.equal(files.damages, 2);
 });
 
@@ -115,10 +115,10 @@ test("a file that cannot be read is not damaged, and each use reads it again", a
   // Reading the memory of a process at address 0 fails with EIO.
   const file = { path: "mem", bytes: 0, sha256: "0".repeat(64) };
   const verified = new VerifiedFiles("/proc/self");
-  const files = new VersionFiles({ tables: noFiles, serving: [] }, verified);
+  const files = new VersionFiles(verified);
   for (const read of [
     () => verified.faultOf(file),
-    () => verified.recheck(file),
+    () => verified.faultOf(file, "again"),
     () => files.reading([file], readNothing),
   ])
     await assert.rejects(read, (thrown) => {

@@ -35,7 +35,7 @@ import {
   rowStorePart,
   usableFiles,
 } from "./serving-parts.ts";
-import { damagedData, type VersionFiles } from "./verified-files.ts";
+import { damagedData, type FileCheck, type VersionFiles } from "./verified-files.ts";
 
 export interface ServingOptions {
   /** Whether to use the serving files of the lake (default true). If false, all are rebuilt from Parquet files. */
@@ -119,7 +119,7 @@ export class ServingFiles {
   /** Opens what is not open yet, so that no request waits for it. Faults show when a request needs it. */
   async openRest(): Promise<void> {
     for (const index of this.indexes) if (!this.isClosed) await this.segmentOf(index).catch(() => undefined);
-    await this.noteDamage(this.rowFiles, "faultOf");
+    await this.noteDamage(this.rowFiles, "content");
   }
 
   /** Whether the search index of the published day, and the row store, are read from the files of the lake. */
@@ -232,7 +232,7 @@ export class ServingFiles {
   }
 
   /** Returns the path of a file in the lake. Throws a DamagedFile if it is not listed, or damaged. By default, checks the content of what is opened ahead. */
-  private async listedPath(file: NeededFile, check?: "size" | "content"): Promise<string> {
+  private async listedPath(file: NeededFile, check?: FileCheck): Promise<string> {
     const { folder, files, opensAhead } = this.options;
     const listed = this.listed.get(contentKeyOf(file));
     if (listed === undefined) throw new DamagedFile("The manifest lists no file of this release's format.");
@@ -265,16 +265,16 @@ export class ServingFiles {
   private async noted(thrown: unknown, files: readonly NeededFile[]): Promise<unknown> {
     if (classifyFault(thrown) !== "damaged") return thrown;
     // Hashing takes seconds, and what is known to be damaged will be opened again.
-    if (files.some(({ part }) => !this.damaged.has(part))) await this.noteDamage(files, "recheck");
+    if (files.some(({ part }) => !this.damaged.has(part))) await this.noteDamage(files, "again");
     return damagedData();
   }
 
   /** Notes which of some files in use are damaged. */
-  private async noteDamage(files: readonly NeededFile[], check: "faultOf" | "recheck"): Promise<void> {
+  private async noteDamage(files: readonly NeededFile[], check: FileCheck): Promise<void> {
     for (const file of files) {
       const listed = this.rebuilt.has(file.part) ? undefined : this.listed.get(contentKeyOf(file));
       // A file that cannot be read can be intact.
-      const fault = listed && (await this.options.files[check](listed).catch(() => undefined));
+      const fault = listed && (await this.options.files.faultOf(listed, check).catch(() => undefined));
       if (fault !== undefined) this.damaged.add(file.part);
     }
   }

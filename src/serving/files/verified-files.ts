@@ -12,7 +12,7 @@ import { sha256InThread } from "../../base/hash-thread.ts";
 import { DamagedFile, messageOf } from "../../base/user-error.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { fileFault, type ListedFile } from "../../lake/listed-file.ts";
-import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
+import { type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 
 /** Files up to this size are hashed here, within a millisecond; larger ones in a thread. */
 const inThreadFromBytes = 1 << 20;
@@ -23,6 +23,9 @@ interface Check {
   readonly fault: string | undefined;
   readonly checkedAtMs: number;
 }
+
+/** What of a file is checked: its size, its content unless that is verified, or its content again. */
+export type FileCheck = "size" | "content" | "again";
 
 export class VerifiedFiles {
   private readonly checks = new Map<string, Check>();
@@ -40,8 +43,9 @@ export class VerifiedFiles {
     return this.damageCount;
   }
 
-  /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. With `size`, does not hash a file that is not verified yet. */
-  async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
+  /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. */
+  async faultOf(file: ListedFile, check: FileCheck = "content"): Promise<string | undefined> {
+    if (check === "again") return this.recheck(file);
     const identity = this.identityOf(file);
     const known = this.checkOf(file);
     if (identity !== undefined && known?.identity === identity) return known.fault;
@@ -50,8 +54,7 @@ export class VerifiedFiles {
     return check === "size" ? undefined : this.hashOnce(file, identity);
   }
 
-  /** Hashes a file, even if it is verified. Returns its fault; rejects if it cannot be read. */
-  async recheck(file: ListedFile): Promise<string | undefined> {
+  private async recheck(file: ListedFile): Promise<string | undefined> {
     const identity = this.identityOf(file);
     try {
       return this.record(file, identity, await this.contentFaultOf(file));
@@ -108,31 +111,18 @@ const damagedRetrySeconds = 60;
 /** The files of an open version. A damaged one stays out of use until the version is opened again, because the engine may have cached parts of it. */
 export class VersionFiles {
   private readonly damaged = new Map<string, ListedFile>();
-  private readonly files: readonly ListedFile[];
 
-  constructor(
-    manifest: Pick<Manifest, "tables" | "serving">,
-    private readonly verified: VerifiedFiles,
-  ) {
-    this.files = filesOf(manifest);
-  }
+  constructor(private readonly verified: VerifiedFiles) {}
 
   get damagedPaths(): readonly string[] {
     return [...this.damaged.keys()];
   }
 
-  get count(): number {
-    return this.files.length;
-  }
-
   /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Notes a damaged file. Rejects if it cannot be read. */
-  async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
-    return this.noteFault(file, await this.verified.faultOf(file, check));
-  }
-
-  /** Hashes a file, even if it is verified. Notes a damaged file and returns its fault. Rejects if it cannot be read. */
-  async recheck(file: ListedFile): Promise<string | undefined> {
-    return this.noteFault(file, await this.verified.recheck(file));
+  async faultOf(file: ListedFile, check: FileCheck = "content"): Promise<string | undefined> {
+    const fault = await this.verified.faultOf(file, check);
+    if (fault !== undefined) this.damaged.set(file.path, file);
+    return fault;
   }
 
   /**
@@ -173,7 +163,8 @@ export class VersionFiles {
   private async recheckFailed(files: readonly ListedFile[]): Promise<void> {
     const dueMs = performance.now() - recheckMs;
     for (const file of files)
-      if ((this.verified.checkOf(file)?.checkedAtMs ?? Number.NEGATIVE_INFINITY) < dueMs) await this.recheck(file);
+      if ((this.verified.checkOf(file)?.checkedAtMs ?? Number.NEGATIVE_INFINITY) < dueMs)
+        await this.faultOf(file, "again");
   }
 
   /** Returns whether a damaged file is intact again, so that the version should be opened again. */
@@ -181,11 +172,6 @@ export class VersionFiles {
     for (const file of this.damaged.values())
       if ((await this.verified.faultOf(file).catch(messageOf)) === undefined) return true;
     return false;
-  }
-
-  private noteFault(file: ListedFile, fault: string | undefined): string | undefined {
-    if (fault !== undefined) this.damaged.set(file.path, file);
-    return fault;
   }
 }
 

@@ -108,7 +108,7 @@ function isIntact(file: RowFile, { position, id, vin, text }: TextRow): boolean 
   const isExpected = ({ row, validFrom, validTo }: UnpackedRow): boolean =>
     [...row, validFrom, validTo].join("\n") === text;
   try {
-    if (!file.rowsAt([position]).every(isExpected)) return false;
+    if (!isExpected(file.rowAt(position))) return false;
     return (
       position % lookUpEvery !== 0 ||
       [file.find("id", [id]), file.find("vin", [vin])].every((found) => found.some(isExpected))

@@ -24,8 +24,8 @@ interface DictionaryTables {
   readonly ranges: ReadonlyMap<string, IdRange>;
   /** Values by id, from `firstValueId` on. */
   readonly texts: readonly string[];
-  /** Ids by attribute and `valueKeyOf` of the value. */
-  readonly ids: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
+  /** Ids by `idsKeyOf`. */
+  readonly ids: ReadonlyMap<string, readonly number[]>;
   /** Groups of ids per attribute whose values differ in case only. */
   readonly same: ReadonlyMap<string, readonly (readonly number[])[]>;
   /** By column. */
@@ -38,13 +38,16 @@ export class Dictionary {
   static async read(session: Session, catalog: string): Promise<Dictionary> {
     const texts: string[] = [];
     const ranges = new Map<string, IdRange>();
-    const ids = new Map<string, Map<string, number[]>>();
+    const ids = new Map<string, number[]>();
     await forEachInTurns(await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`), (row) => {
       const attribute = textIn(row, "attribute");
       const text = textIn(row, "value");
       const id = firstValueId + texts.length;
       ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
-      add(ids, attribute, valueKeyOf(attribute, text), id);
+      const key = idsKeyOf(attribute, text);
+      const known = ids.get(key);
+      if (known === undefined) ids.set(key, [id]);
+      else known.push(id);
       texts.push(text);
     });
     const same = new Map<string, readonly (readonly number[])[]>();
@@ -60,7 +63,7 @@ export class Dictionary {
 
   /** Returns the ids that match a requested value: in any case, and for makes and models with any punctuation. Empty if no listing has it. */
   idsOf(attribute: string, value: string | number): readonly number[] {
-    return this.tables.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
+    return this.tables.ids.get(idsKeyOf(attribute, String(value))) ?? [];
   }
 
   valueOf(id: number): string {
@@ -141,13 +144,7 @@ export function spelledAlike(values: readonly string[], first: number): readonly
   return [...groups.values()].filter((group) => group.length > 1);
 }
 
-function add(groups: Map<string, Map<string, number[]>>, attribute: string, key: string, id: number): void {
-  const ofAttribute = groups.get(attribute) ?? new Map<string, number[]>();
-  groups.set(attribute, ofAttribute);
-  const ids = ofAttribute.get(key) ?? [];
-  ofAttribute.set(key, ids);
-  ids.push(id);
-}
+const idsKeyOf = (attribute: string, value: string): string => `${attribute} ${valueKeyOf(attribute, value)}`;
 
 /** Reads the expansion of builds or dealers: one value of each attribute. */
 async function readComposite(

@@ -32,23 +32,23 @@ export async function matchesIn(
   return found.filter(({ positions }) => positions.length > 0);
 }
 
-/** The rows of an inventory in a segment that pass all filters. */
+/** The rows of an inventory in a segment that pass some tests, which do not include those of the inventory. */
 export class Matches {
   private found: Promise<Int32Array> | undefined;
 
-  private constructor(
+  /** Positions are in borrowed arrays if there are some. */
+  constructor(
     readonly rows: SegmentRows,
-    private readonly evaluation: Evaluation,
-    /** Those of the filters. */
     private readonly tests: readonly Test[],
+    private readonly arrays?: BorrowedArrays,
   ) {}
 
+  /** Returns those that pass all filters. */
   static async of(rows: SegmentRows, filters: readonly Filter[], arrays?: BorrowedArrays): Promise<Matches> {
-    const tests = flattened(filters.map((filter) => testOf(filter, rows.segment)));
-    const evaluation = new Evaluation(rows, arrays);
-    const resolved: Test[] = [];
-    for (const test of tests) resolved.push(test.kind === "hasTokens" ? await evaluation.setsWith(test) : test);
-    return new Matches(rows, evaluation, resolved);
+    const tests: Test[] = [];
+    for (const test of flattened(filters.map((filter) => testOf(filter, rows.segment))))
+      tests.push(test.kind === "hasTokens" ? await setsWith(rows.segment, test) : test);
+    return new Matches(rows, tests, arrays);
   }
 
   /** Returns their number. That of rows with some ids follows from how many rows of the inventory have each. */
@@ -76,130 +76,21 @@ export class Matches {
 
   /** Returns those among some rows of the inventory, in the order of these. */
   among(positions: Int32Array): Promise<Int32Array> {
-    return this.evaluation.narrow(positions, this.tests);
+    return this.narrow(positions, this.tests);
   }
 
   private async find(): Promise<Int32Array> {
-    const { rows, evaluation, tests } = this;
-    const seed = await evaluation.fewest(tests);
-    if (seed === undefined) return this.among(await inventoryOf(rows));
-    const others = [...tests.filter((test) => test !== seed), ...rows.tests];
-    return evaluation.narrow(await evaluation.positionsWith(seed), others);
-  }
-}
-
-/** Whether requests often ask for an inventory, so that it pays to keep what is known of all its rows. */
-export const isHot = ({ date }: SegmentRows): boolean => date === undefined;
-
-/**
- * Returns an array that follows from a whole inventory, derived on first use, and for the same inventory of the segment that is opened in place of this
- * one. `lengthIn` returns its length, or more.
- */
-export const keptOf = (
-  rows: SegmentRows,
-  what: string,
-  derive: (rows: SegmentRows) => Promise<Int32Array>,
-  lengthIn = (segment: Segment): number => segment.counts.all,
-): Promise<Int32Array> => {
-  const of = ({ segment, ...inventory }: SegmentRows): KeptArrays => ({
-    name: `${what} ${JSON.stringify(inventory.tests)}`,
-    bytes: lengthIn(segment) * Int32Array.BYTES_PER_ELEMENT,
-    load: async () => [await derive({ segment, ...inventory })],
-    of: (other) => of({ segment: other, ...inventory }),
-  });
-  return rows.segment.keep(of(rows));
-};
-
-/** Counts the ids of a column at some positions, from the first id on. */
-export async function countIds(
-  { rows, positions }: Matched,
-  column: string,
-  arrays?: BorrowedArrays,
-): Promise<Int32Array> {
-  const { first, end } = rows.segment.dictionary.columnRange(column);
-  const ids = await rows.segment.array(columnName(column, rows));
-  const counts = arrays?.zeros(end - first) ?? new Int32Array(end - first);
-  await inBlocks(positions.length, (from, until) => {
-    for (let at = from; at < until; at += 1) {
-      const id = ids[positions[at] as number] as number;
-      if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
-    }
-  });
-  return counts;
-}
-
-/** Returns the positions of all rows of the inventory, in order. They are kept. */
-export const inventoryOf = (rows: SegmentRows): Promise<Int32Array> =>
-  keptOf(rows, "rows", async (whole) => {
-    const all = new Int32Array(whole.segment.counts.all);
-    await inBlocks(all.length, (from, until) => {
-      for (let position = from; position < until; position += 1) all[position] = position;
-    });
-    return new Evaluation(whole).narrow(all, whole.tests);
-  });
-
-/** Replaces tests that are a conjunction by its parts, and an alternative that is the only one. */
-const flattened = (tests: readonly Test[]): readonly Test[] =>
-  tests.flatMap((test) =>
-    test.kind === "all" || (test.kind === "any" && test.tests.length === 1) ? flattened(test.tests) : test,
-  );
-
-/** Returns the name of a column: see `Segment.arrays`. Days on market of a past day follow from it. */
-export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
-  column === "days_on_market" && date !== undefined ? `days ${date}` : `column ${column}`;
-
-/** Moves those of the first positions that pass to the front, and returns their number. */
-type Step = (positions: Int32Array, count: number) => number;
-
-/** The positions of the rows with each id of a column: those of id `first + n` begin at `starts[n]`. */
-interface Postings {
-  readonly first: number;
-  readonly starts: Int32Array;
-  readonly positions: Int32Array;
-}
-
-class Evaluation {
-  /** Positions are in borrowed arrays if there are some. */
-  constructor(
-    private readonly rows: SegmentRows,
-    private readonly arrays?: BorrowedArrays,
-  ) {}
-
-  /** Returns the test of the sets that have all of some tokens, or any of them. */
-  async setsWith({ column, tokens, how }: TokensTest): Promise<IdsTest> {
-    const { segment } = this.rows;
-    const { dictionary } = segment;
-    const [starts = none, sets = none] = await segment.arrays(`sets ${column}`);
-    const firstToken = dictionary.rangeOf(column).first;
-    const { first, end } = dictionary.columnRange(column);
-    const groups = (how === "any" ? [tokens.flat()] : tokens).map((ids) =>
-      ids.map((id) => sets.subarray(starts[id - firstToken], starts[id - firstToken + 1])),
-    );
-    let [[ids = none] = []] = groups;
-    if (groups.length === 1 && groups.flat().length < 2) return { kind: "in", column, ids };
-    /** Of how many groups, in their order, each set has a token. */
-    const had = new Uint8Array(end - first);
-    for (const [group, lists] of groups.entries()) {
-      const found = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
-      let count = 0;
-      for (const list of lists)
-        await inBlocks(list.length, (from, until) => {
-          for (const set of list.subarray(from, until)) {
-            if (had[set - first] !== group) continue;
-            had[set - first] = group + 1;
-            found[count++] = set;
-          }
-        });
-      ids = found.subarray(0, count);
-    }
-    return { kind: "in", column, ids };
+    const seed = await this.fewest();
+    if (seed === undefined) return this.among(await inventoryOf(this.rows));
+    const others = [...this.tests.filter((test) => test !== seed), ...this.rows.tests];
+    return this.narrow(await this.positionsWith(seed), others);
   }
 
   /** Returns the test of ids whose rows take the least time to collect; undefined if it is less to look at all rows. */
-  async fewest(tests: readonly Test[]): Promise<IdsTest | undefined> {
+  private async fewest(): Promise<IdsTest | undefined> {
     let best: IdsTest | undefined;
     let least = this.rows.segment.counts.all;
-    for (const test of tests) {
+    for (const test of this.tests) {
       if (test.kind !== "in") continue;
       // Each id takes as long as a few rows.
       const ofIds = 4 * test.ids.length;
@@ -224,7 +115,7 @@ class Evaluation {
   }
 
   /** Returns the positions of the rows that pass a test of ids. */
-  async positionsWith(test: IdsTest): Promise<Int32Array> {
+  private async positionsWith(test: IdsTest): Promise<Int32Array> {
     const count = await this.countOf(test);
     const found = this.arrays?.take(count) ?? new Int32Array(count);
     await forEachInTurns(copyPositions(await this.postingsOf(test.column), test.ids, found), () => undefined);
@@ -238,7 +129,7 @@ class Evaluation {
   }
 
   /** Returns the positions that pass all tests, in turns of the event loop. */
-  async narrow(positions: Int32Array, tests: readonly Test[]): Promise<Int32Array> {
+  private async narrow(positions: Int32Array, tests: readonly Test[]): Promise<Int32Array> {
     if (tests.length === 0) return positions;
     const step = await this.inTurn(tests);
     const arrays = this.arrays ?? new BorrowedArrays();
@@ -270,7 +161,7 @@ class Evaluation {
       case "in":
         return this.idsStep(test);
       case "hasTokens":
-        return this.idsStep(await this.setsWith(test));
+        return this.idsStep(await setsWith(this.rows.segment, test));
       case "hasBits":
         return bitsStep(await this.column(test.column), test.bits, test.value);
       case "all":
@@ -306,6 +197,105 @@ class Evaluation {
   private column(name: string): Promise<Int32Array> {
     return this.rows.segment.array(columnName(name, this.rows));
   }
+}
+
+/** Whether requests often ask for an inventory, so that it pays to keep what is known of all its rows. */
+export const isHot = ({ date }: SegmentRows): boolean => date === undefined;
+
+/**
+ * Returns an array that follows from a whole inventory, derived on first use, and for the same inventory of the segment that is opened in place of this
+ * one. `lengthIn` returns its length, or more.
+ */
+export const keptOf = (
+  rows: SegmentRows,
+  what: string,
+  derive: (rows: SegmentRows) => Promise<Int32Array>,
+  lengthIn = (segment: Segment): number => segment.counts.all,
+): Promise<Int32Array> => {
+  const of = ({ segment, ...inventory }: SegmentRows): KeptArrays => ({
+    name: `${what} ${JSON.stringify(inventory.tests)}`,
+    bytes: lengthIn(segment) * Int32Array.BYTES_PER_ELEMENT,
+    load: async () => [await derive({ segment, ...inventory })],
+    of: (other) => of({ segment: other, ...inventory }),
+  });
+  return rows.segment.array(of(rows));
+};
+
+/** Counts the ids of a column at some positions, from the first id on. */
+export async function countIds(
+  { rows, positions }: Matched,
+  column: string,
+  arrays?: BorrowedArrays,
+): Promise<Int32Array> {
+  const { first, end } = rows.segment.dictionary.columnRange(column);
+  const ids = await rows.segment.array(columnName(column, rows));
+  const counts = arrays?.zeros(end - first) ?? new Int32Array(end - first);
+  await inBlocks(positions.length, (from, until) => {
+    for (let at = from; at < until; at += 1) {
+      const id = ids[positions[at] as number] as number;
+      if (id !== unknownId) counts[id - first] = (counts[id - first] as number) + 1;
+    }
+  });
+  return counts;
+}
+
+/** Returns the positions of all rows of the inventory, in order. They are kept. */
+export const inventoryOf = (rows: SegmentRows): Promise<Int32Array> =>
+  keptOf(rows, "rows", async (whole) => {
+    const all = new Int32Array(whole.segment.counts.all);
+    await inBlocks(all.length, (from, until) => {
+      for (let position = from; position < until; position += 1) all[position] = position;
+    });
+    return new Matches(whole, whole.tests).among(all);
+  });
+
+/** Replaces tests that are a conjunction by its parts, and an alternative that is the only one. */
+const flattened = (tests: readonly Test[]): readonly Test[] =>
+  tests.flatMap((test) =>
+    test.kind === "all" || (test.kind === "any" && test.tests.length === 1) ? flattened(test.tests) : test,
+  );
+
+/** Returns the name of a column: see `Segment.arrays`. Days on market of a past day follow from it. */
+export const columnName = (column: string, { date }: Pick<SegmentRows, "date">): string =>
+  column === "days_on_market" && date !== undefined ? `days ${date}` : `column ${column}`;
+
+/** Moves those of the first positions that pass to the front, and returns their number. */
+type Step = (positions: Int32Array, count: number) => number;
+
+/** The positions of the rows with each id of a column: those of id `first + n` begin at `starts[n]`. */
+interface Postings {
+  readonly first: number;
+  readonly starts: Int32Array;
+  readonly positions: Int32Array;
+}
+
+/** Returns the test of the sets that have all of some tokens, or any of them. */
+async function setsWith(segment: Segment, { column, tokens, how }: TokensTest): Promise<IdsTest> {
+  const { dictionary } = segment;
+  const [starts = none, sets = none] = await segment.arrays(`sets ${column}`);
+  const firstToken = dictionary.rangeOf(column).first;
+  const { first, end } = dictionary.columnRange(column);
+  const groups = (how === "any" ? [tokens.flat()] : tokens).map((ids) =>
+    ids.map((id) => sets.subarray(starts[id - firstToken], starts[id - firstToken + 1])),
+  );
+  let [[ids = none] = []] = groups;
+  if (groups.length === 1 && groups.flat().length < 2) return { kind: "in", column, ids };
+  /** Of how many groups, in their order, each set has a token. */
+  const had = new Uint8Array(end - first);
+  for (const [group, lists] of groups.entries()) {
+    const found = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
+    let count = 0;
+    for (const list of lists)
+      await inBlocks(list.length, (from, until) => {
+        for (const set of list.subarray(from, until)) {
+          if (had[set - first] !== group) continue;
+          had[set - first] = group + 1;
+          found[count++] = set;
+        }
+      });
+    ids = found.subarray(0, count);
+  }
+  return { kind: "in", column, ids };
 }
 
 function betweenStep(values: Int32Array, min: number, max: number): Step {

@@ -181,31 +181,26 @@ export class Segment {
   }
 
   /**
-   * Returns the arrays with a name, read by one statement on first use. Takes no turn of the event loop if they have been read. A name is one of
+   * Returns arrays that are loaded on first use, or those with a name, which one statement reads. Takes no turn of the event loop if they have been read. A name is one of
    *
    * - `column <name>`: an integer for each row, by position. `listing_id` has four: see `Session.vectors`. Unknown numbers are `unknownNumber`.
    * - `days <day>`: the days on market of each row on a day, which follow from `listed_on`.
    * - `postings <name>`: of a column of ids, where the positions of each id begin, and the positions.
    * - `sets <list>`: where the sets of each token begin, and the sets.
    */
-  async arrays(name: string): Promise<Arrays> {
-    return this.get(this.named(name));
+  async arrays(what: string | KeptArrays): Promise<Arrays> {
+    return this.source.cache.get(this.source.name, typeof what === "string" ? this.named(what) : what);
   }
 
-  /** Returns the first of the arrays with a name. */
-  async array(name: string): Promise<Int32Array> {
-    return this.keep(this.named(name));
-  }
-
-  /** Returns the first of the arrays that are loaded on first use. */
-  async keep(kept: KeptArrays): Promise<Int32Array> {
-    const [array = none] = await this.get(kept);
+  /** Returns the first of them. */
+  async array(what: string | KeptArrays): Promise<Int32Array> {
+    const [array = none] = await this.arrays(what);
     return array;
   }
 
   /** Reads and derives the arrays that another segment has in memory, one after the other: nothing waits for them. */
   async loadAsIn({ source }: Segment): Promise<void> {
-    for (const kept of source.cache.allOf(source.name)) await this.get(kept.of(this));
+    for (const kept of source.cache.allOf(source.name)) await this.arrays(kept.of(this));
   }
 
   /** Counts a version that uses its arrays; with -1, one that does no more. */
@@ -236,10 +231,6 @@ export class Segment {
   get sold(): SegmentRows {
     const { all, sold } = this.counts;
     return { segment: this, tests: all === sold ? [] : [isSold] };
-  }
-
-  private get(kept: KeptArrays): Arrays | Promise<Arrays> {
-    return this.source.cache.get(this.source.name, kept);
   }
 
   private named(name: string): KeptArrays {

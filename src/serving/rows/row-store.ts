@@ -133,11 +133,9 @@ export class RowFile {
     }
   }
 
-  /** Returns the rows with some numbers, counted from 0. Throws a DamagedFile if one is damaged, and a RangeError for a number that no row has. */
-  rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
-    if (!numbers.every((number) => number >= 0 && number < this.rowCount))
-      throw new RangeError(`Unknown rows ${numbers}: expected numbers of the ${this.rowCount} rows of a file.`);
-    return numbers.map((number) => unpackRow(this.blocks.blockAt(number), this.decompressor));
+  /** Returns the row with a number, counted from 0. Throws a DamagedFile if it is damaged. */
+  rowAt(number: number): UnpackedRow {
+    return unpackRow(this.blocks.blockAt(number), this.decompressor);
   }
 
   /** Returns the rows with ids (32 hexadecimal digits) or VINs. Throws a DamagedFile if a row is damaged, or a bucket that could name one. */
@@ -151,7 +149,7 @@ export class RowFile {
         if (hashes.has(entries.readUInt32LE(at + 4))) positions.add(entries.readUInt32LE(at));
     }
     // Another value can have the same hash.
-    return this.rowsAt([...positions]).filter(({ row }) => wanted.has(textOf(row, key)));
+    return Array.from(positions, (position) => this.rowAt(position)).filter(({ row }) => wanted.has(textOf(row, key)));
   }
 
   close(): void {
@@ -229,9 +227,10 @@ export class RowStore {
 
   /** Returns the rows with keys in the concatenated files: row numbers, or ids of listings of a day. Throws a DamagedFile if a row is damaged. */
   rowsAt(files: readonly LakeFile[], keys: readonly RowKey[], day: string | undefined): readonly JsonRow[] {
-    const rows = typeof keys[0] === "number" ? this.rowsAtPositions(files, keys) : this.rowsOn(files, keys, day ?? "");
+    const ids = keys.filter((key) => typeof key === "string");
+    const byId = this.rowsOn(files, ids, day ?? "");
     return keys.map((key) => {
-      const row = rows.get(key);
+      const row = typeof key === "number" ? this.rowAt(files, key) : byId.get(key);
       if (row === undefined) throw new TypeError(`Unknown row ${key}: expected one of the inventory.`);
       return row;
     });
@@ -259,26 +258,20 @@ export class RowStore {
     return file;
   }
 
-  private rowsAtPositions(files: readonly LakeFile[], keys: readonly RowKey[]): ReadonlyMap<RowKey, JsonRow> {
-    const rows = new Map<RowKey, JsonRow>();
-    let start = 0;
+  private rowAt(files: readonly LakeFile[], position: number): JsonRow | undefined {
+    let number = position;
     for (const file of files) {
-      const end = start + file.rows;
-      const here = keys.map(Number).filter((position) => position >= start && position < end);
-      if (here.length > 0) {
-        const found = this.rowFileOf(file).rowsAt(here.map((position) => position - start));
-        for (const [index, { row }] of found.entries()) rows.set(here[index] ?? start, row);
-      }
-      start = end;
+      if (number < file.rows) return this.rowFileOf(file).rowAt(number).row;
+      number -= file.rows;
     }
-    return rows;
+    return undefined;
   }
 
   /** Returns the rows of listings that hold on a day, by id. */
-  private rowsOn(files: readonly LakeFile[], keys: readonly RowKey[], day: string): ReadonlyMap<RowKey, JsonRow> {
-    const rows = new Map<RowKey, JsonRow>();
+  private rowsOn(files: readonly LakeFile[], ids: readonly string[], day: string): ReadonlyMap<string, JsonRow> {
+    const rows = new Map<string, JsonRow>();
     for (const file of files) {
-      const missing = keys.filter((key) => !rows.has(key)).map(String);
+      const missing = ids.filter((id) => !rows.has(id));
       if (missing.length === 0) break;
       for (const { row, validFrom, validTo } of this.rowFileOf(file).find("id", missing))
         if (validFrom <= day && (validTo === "" || validTo > day)) rows.set(textOf(row, "id"), row);
