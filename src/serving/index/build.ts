@@ -2,7 +2,7 @@
  * Search index, build side: the statements that create its tables from rows (see `indexed-rows.ts`).
  *
  * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, and composite ids (build,
- * dealer, set of features, ...) from which all categories are counted. Ids are distinct across columns; 0 means unknown. Texts that are not counted
+ * dealer, set of features, ...) from which all categories are counted. Ids begin with 1; 0 means unknown. Texts that are not counted
  * have hashes instead of ids. The rows are in the order that breaks the ties of every sort: that of their `position`, from 0.
  */
 import { createHash } from "node:crypto";
@@ -28,9 +28,6 @@ import { type MarketRows, marketStatements } from "../../valuation/value-market.
 
 /** An unknown value, in every column. */
 export const unknownId = 0;
-
-/** The first id of the dictionary. */
-export const firstValueId = 1;
 
 /**
  * Options of an index's catalog. The newest storage version dictionary-encodes short strings. A scan skips row groups that its filters exclude:
@@ -159,7 +156,7 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
   );
   return [
     sql`CREATE TABLE ${ident(catalog, "dictionary")} AS
-      SELECT (${integerLiteral(firstValueId - 1)} + row_number() OVER (ORDER BY attribute, number, value))::INTEGER AS id, attribute, value
+      SELECT (row_number() OVER (ORDER BY attribute, number, value))::INTEGER AS id, attribute, value
       FROM   (${all}) ORDER BY id`,
     temporary("value_ids", sql`SELECT * FROM ${ident(catalog, "dictionary")}`),
   ];
@@ -169,33 +166,25 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
 const idOf = (category: CategoryName, value: Sql): Sql =>
   sql`coalesce((SELECT id FROM value_ids WHERE attribute = ${literal(category)} AND value_ids.value = ${value}::VARCHAR), 0)::INTEGER`;
 
-/** Returns the maximum of an id column, as a scalar. */
-const greatest = (table: Sql, column: string): Sql => sql`(SELECT coalesce(max(${ident(column)}), 0) FROM ${table})`;
-
 const setIds = (list: ListName): string => `${list}_set_ids`;
 
-/** `builds`, `dealers` and the sets of each list: composite ids, numbered after the dictionary's, with the ids of their values. */
+/** `builds`, `dealers` and the sets of each list: composite ids, with the ids of their values. */
 function compositeStatements(catalog: string): readonly Sql[] {
   const idsOf = (categories: readonly CategoryName[]): Sql =>
     join(categories.map((one) => sql`${idOf(one, ident("of", attributeOf(one).column))} AS ${ident(one)}`));
-  const statements = [
+  return [
     sql`CREATE TABLE ${ident(catalog, "builds")} AS
-      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, build_rank, ${idsOf(buildCategories)}
+      SELECT (row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, build_rank, ${idsOf(buildCategories)}
       FROM   indexed_builds AS of ORDER BY build`,
     sql`CREATE TABLE ${ident(catalog, "dealers")} AS
-      SELECT (${greatest(ident(catalog, "builds"), "build")} + row_number() OVER (ORDER BY of.state, of.postal_code, dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
+      SELECT (row_number() OVER (ORDER BY of.state, of.postal_code, dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
       FROM   indexed_dealers AS of ORDER BY dealer`,
+    ...listNames.flatMap((list) => setStatements(catalog, list)),
   ];
-  let before = greatest(ident(catalog, "dealers"), "dealer");
-  for (const list of [...listNames].reverse()) {
-    statements.push(...setStatements(catalog, list, before));
-    before = sql`greatest(${before}, ${greatest(ident(setIds(list)), "id")})`;
-  }
-  return statements;
 }
 
 /** Numbers the distinct sets of a list by first occurrence, and creates `<list>_sets` with the tokens of each. */
-function setStatements(catalog: string, list: ListName, after: Sql): readonly Sql[] {
+function setStatements(catalog: string, list: ListName): readonly Sql[] {
   const column = ident(list);
   const isEmpty = list === "keywords" ? sql`${column} = 0` : sql`len(${column}) = 0`;
   const tokens =
@@ -210,7 +199,7 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
   return [
     temporary(
       setIds(list),
-      sql`SELECT (${after} + row_number() OVER (ORDER BY first))::INTEGER AS id, value
+      sql`SELECT (row_number() OVER (ORDER BY first))::INTEGER AS id, value
           FROM   (SELECT ${column} AS value, min(position) AS first FROM indexed WHERE NOT ${isEmpty} GROUP BY ${column})`,
     ),
     sql`CREATE TABLE ${setsOf(catalog, list)} AS SELECT token, "set" FROM (${tokens}) ORDER BY token, "set"`,

@@ -143,10 +143,9 @@ function withSortValue(columns: Sql, rows: SegmentRows, filters: readonly Filter
     return sql`SELECT ${columns}, ${sortValue} AS sort_value ${fromMatches(rows, filters)}`;
   }
   const { all } = dealers;
-  const [first = 0] = all;
   const distances = literal(JSON.stringify(all.map(dealers.distancesFrom(order.origin))));
-  // Composite ids of dealers are consecutive. Joining with one literal takes a fifth of the time of looking up a list of literals.
-  const ids = sql`unnest(range(${integerLiteral(first)}, ${integerLiteral(first + all.length)}))::INTEGER`;
+  // Ids of dealers are consecutive. Joining with one literal takes a fifth of the time of looking up a list of literals.
+  const ids = sql`unnest(range(1, ${integerLiteral(1 + all.length)}))::INTEGER`;
   return sql`
     SELECT * EXCLUDE (dealer) FROM (SELECT ${columns}, dealer ${fromMatches(rows, filters)})
     JOIN   (SELECT ${ids} AS dealer, unnest(${distances}::INTEGER[]) AS sort_value) USING (dealer)`;

@@ -12,7 +12,7 @@ import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../l
 import { type CategoryName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { BorrowedArrays } from "./borrowed-arrays.ts";
-import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
+import { buildCategories, dealerCategories, setsOf } from "./build.ts";
 import { groupById, type IdRange, inBlocks, joinedColumns, none } from "./columns.ts";
 
 /** The values of composite ids in a column, by attribute: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
@@ -22,7 +22,7 @@ interface Expansion extends IdRange {
 
 interface DictionaryTables {
   readonly ranges: ReadonlyMap<string, IdRange>;
-  /** Values by id, from `firstValueId` on. */
+  /** Values by id; an empty one is that of no id. */
   readonly texts: readonly string[];
   /** Ids by `idsKeyOf`. */
   readonly ids: ReadonlyMap<string, readonly number[]>;
@@ -36,13 +36,13 @@ export class Dictionary {
   private constructor(private readonly tables: DictionaryTables) {}
 
   static async read(session: Session, catalog: string): Promise<Dictionary> {
-    const texts: string[] = [];
+    const texts = [""];
     const ranges = new Map<string, IdRange>();
     const ids = new Map<string, number[]>();
     await forEachInTurns(await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`), (row) => {
       const attribute = textIn(row, "attribute");
       const text = textIn(row, "value");
-      const id = firstValueId + texts.length;
+      const id = texts.length;
       ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
       const key = idsKeyOf(attribute, text);
       const known = ids.get(key);
@@ -52,7 +52,7 @@ export class Dictionary {
     });
     const same = new Map<string, readonly (readonly number[])[]>();
     await forEachInTurns(ranges, ([attribute, { first, end }]) =>
-      same.set(attribute, spelledAlike(texts.slice(first - firstValueId, end - firstValueId), first)),
+      same.set(attribute, spelledAlike(texts.slice(first, end), first)),
     );
     const expansions = new Map<string, Expansion>();
     expansions.set("build", await readComposite(session, catalog, "build", buildCategories));
@@ -67,7 +67,7 @@ export class Dictionary {
   }
 
   valueOf(id: number): string {
-    return this.tables.texts[id - firstValueId] ?? "";
+    return this.tables.texts[id] ?? "";
   }
 
   /** Returns the id range of an attribute's values, which is in the order of the values. */
@@ -78,7 +78,7 @@ export class Dictionary {
   /** Returns the values of an attribute, in their order, which is that of their ids. */
   valuesOf(attribute: string): readonly string[] {
     const { first, end } = this.rangeOf(attribute);
-    return this.tables.texts.slice(Math.max(0, first - firstValueId), Math.max(0, end - firstValueId));
+    return this.tables.texts.slice(first, end);
   }
 
   /** Returns groups of ids whose values differ in case only. */
@@ -93,7 +93,7 @@ export class Dictionary {
 
   /** The length of counts by value id. */
   get size(): number {
-    return firstValueId + this.tables.texts.length;
+    return this.tables.texts.length;
   }
 
   /**
@@ -153,22 +153,20 @@ async function readComposite(
   of: "build" | "dealer",
   categories: readonly CategoryName[],
 ): Promise<Expansion> {
-  const selected = join([of, ...categories].map((column) => ident(column)));
+  const selected = join(categories.map((column) => ident(column)));
   const query = sql`SELECT ${selected} FROM ${ident(catalog, `${of}s`)} ORDER BY ${ident(of)}`;
-  const [ids = none, ...columns] = await joinedColumns(await session.vectors(query));
-  const starts = new Int32Array(ids.length + 1).map((_, n) => n);
+  const columns = await joinedColumns(await session.vectors(query));
+  const end = 1 + (columns[0]?.length ?? 0);
+  const starts = new Int32Array(end).map((_, n) => n);
   const attributes = new Map(categories.map((one, index) => [one, { starts, values: columns[index] ?? none }]));
-  const first = ids[0] ?? 0;
-  return { first, end: first + ids.length, attributes };
+  return { first: 1, end, attributes };
 }
 
 /** Reads the expansions of sets. */
 async function readSets(session: Session, catalog: string, list: ListName): Promise<Expansion> {
   const table = setsOf(catalog, list);
-  const [bounds] = await session.vectors(
-    sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`,
-  );
-  const range = { first: bounds?.[0]?.[0] ?? 0, end: (bounds?.[1]?.[0] ?? -1) + 1 };
+  const row = await session.row(sql`SELECT coalesce(max("set"), 0)::INTEGER AS last FROM ${table}`);
+  const range = { first: 1, end: 1 + integerIn(row, "last") };
   const [tokens, sets = none] = await joinedColumns(await session.vectors(sql`SELECT token, "set" FROM ${table}`));
   const [starts = none, values = none] = await groupById(sets, range, tokens);
   return { ...range, attributes: new Map([[list, { starts, values }]]) };
@@ -177,45 +175,29 @@ async function readSets(session: Session, catalog: string, list: ListName): Prom
 /** Distance of a dealer without coordinates, in thousandths of a mile: greater than any on the globe. */
 const unknownDistance = 2 ** 25;
 
-/** Dealers of a search index, in memory: those with an id, within a radius or inside a box, and their distances. */
+/** Dealers of a search index, in memory: those within a radius or inside a box, and their distances. */
 export class Dealers {
+  /** Their coordinates, NaN without any: those of dealer `n` are at `n - 1`. */
   private constructor(
-    /** The first dealer; dealers are consecutive. */
-    private readonly first: number,
-    /** The id of the value of attribute `dealer_id`, and the coordinates, NaN without any, of each dealer. */
-    private readonly columns: {
-      readonly ids: Int32Array;
-      readonly latitudes: Float64Array;
-      readonly longitudes: Float64Array;
-    },
+    private readonly latitudes: Float64Array,
+    private readonly longitudes: Float64Array,
   ) {}
 
   /** Reads the dealers of an attached index, and their coordinates from the table `dealers`. */
   static async read(session: Session, catalog: string): Promise<Dealers> {
     const rows = await session.rows(sql`
-      SELECT of.dealer, of.dealer_id, latitude, longitude
+      SELECT latitude, longitude
       FROM   ${ident(catalog, "dealers")} AS of JOIN dealers USING (dealer_key) ORDER BY of.dealer`);
     const degrees = (name: string): Float64Array =>
       Float64Array.from(rows, ({ [name]: value }) => (typeof value === "number" ? value : Number.NaN));
-    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), {
-      ids: Int32Array.from(rows, (row) => integerIn(row, "dealer_id")),
-      latitudes: degrees("latitude"),
-      longitudes: degrees("longitude"),
-    });
-  }
-
-  /** Returns the dealers whose value of `dealer_id` has one of some ids. */
-  withIds(ids: readonly number[]): readonly number[] {
-    const wanted = new Set(ids);
-    return this.where((index) => wanted.has(this.columns.ids[index] ?? 0));
+    return new Dealers(degrees("latitude"), degrees("longitude"));
   }
 
   within(origin: Point, miles: number): readonly number[] {
-    const { latitudes } = this.columns;
     const degrees = degreesOf(miles);
     return this.where(
       (index) =>
-        Math.abs((latitudes[index] ?? 0) - origin.latitude) <= degrees &&
+        Math.abs((this.latitudes[index] ?? 0) - origin.latitude) <= degrees &&
         milesBetween(origin, this.pointAt(index)) <= miles,
     );
   }
@@ -230,9 +212,9 @@ export class Dealers {
 
   /** Returns a function from a dealer to its distance from a point, in thousandths of a mile. */
   distancesFrom(origin: Point): (dealer: number) => number {
-    const known = new Int32Array(this.columns.ids.length).fill(-1);
+    const known = new Int32Array(this.latitudes.length).fill(-1);
     return (dealer) => {
-      const index = dealer - this.first;
+      const index = dealer - 1;
       const found = known[index] ?? unknownDistance;
       if (found >= 0) return found;
       const miles = milesBetween(origin, this.pointAt(index));
@@ -243,14 +225,13 @@ export class Dealers {
   }
 
   private pointAt(index: number): Point {
-    const { latitudes, longitudes } = this.columns;
-    return { latitude: latitudes[index] ?? Number.NaN, longitude: longitudes[index] ?? Number.NaN };
+    return { latitude: this.latitudes[index] ?? Number.NaN, longitude: this.longitudes[index] ?? Number.NaN };
   }
 
   private where(passes: (index: number) => boolean): readonly number[] {
     const found: number[] = [];
-    const { length } = this.columns.ids;
-    for (let index = 0; index < length; index += 1) if (passes(index)) found.push(this.first + index);
+    const { length } = this.latitudes;
+    for (let index = 0; index < length; index += 1) if (passes(index)) found.push(index + 1);
     return found;
   }
 }

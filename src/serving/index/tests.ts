@@ -49,7 +49,7 @@ export function testOf(filter: Filter, names: { readonly dictionary: Dictionary;
     case "anyOf": {
       const { attribute, values } = filter;
       const ids = values.flatMap((value) => dictionary.idsOf(attribute, value));
-      return attribute === "dealer_id" ? isIn("dealer", dealers.withIds(ids)) : isIn(attribute, ids);
+      return isIn(attribute, ids);
     }
     case "withinRadius":
       return isIn("dealer", dealers.within(filter.origin, filter.radiusMiles));
