@@ -67,10 +67,10 @@ function createDecoder<T>(definition: Operation, location: Parameter["in"]): (te
   return (texts) => {
     const values: Record<string, unknown> = {};
     for (const { parameter } of validated) {
-      const repeated = texts.get(parameter.name);
-      const isDefault = repeated === undefined || namesDefault(parameter, repeated);
-      const value = isDefault ? parameter.schema.default : parseValue(parameter, repeated);
-      if (value !== undefined) values[parameter.name] = value;
+      const { name, schema } = parameter;
+      const repeated = texts.get(name);
+      if (repeated !== undefined && !namesDefault(parameter, repeated)) values[name] = parseValue(parameter, repeated);
+      else if (schema.default !== undefined) values[name] = structuredClone(schema.default);
     }
     refuseInvalid(validated, values);
     return values as T;

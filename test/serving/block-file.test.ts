@@ -22,7 +22,7 @@ async function written(scope: Scope, blocks: readonly Uint8Array[], isComplete =
 }
 
 test("every block comes back as it was written, in any order, for any number and sizes of them", async (scope) => {
-  for (const count of [1, 15, 16, 17, 100]) {
+  for (const count of [1, 3, 4, 5, 100]) {
     const blocks = Array.from({ length: count }, () => drawBytes(chance.pick([0, 1, 7, 8, 300, 5000])));
     // More than a writer or a reader buffers.
     if (count === 100) blocks[50] = Buffer.alloc(3_000_000, "block");

@@ -178,12 +178,12 @@ for (const [name, served, kind, at, what, damage, skip] of cases) {
 /** The bytes before the content of a block: its length and checksum. */
 const headerBytes = 8;
 
-/** Returns where a block begins: in its group of 16, which the table at the end has. */
+/** Returns where a block begins: in its group of 4, whose start in units of 16 bytes the table at the end has. */
 function blockStart(file: Buffer, number: number): number {
-  const groups = Math.ceil(file.readUInt32LE(file.length - 8) / 16);
+  const groups = Math.ceil(file.readUInt32LE(file.length - 8) / 4);
   const table = file.length - 8 - 4 * (groups + 1);
-  let at = 16 * file.readUInt32LE(table + 4 * Math.floor(number / 16));
-  for (let skipped = number % 16; skipped > 0; skipped -= 1) at += headerBytes + file.readUInt32LE(at);
+  let at = 16 * file.readUInt32LE(table + 4 * Math.floor(number / 4));
+  for (let skipped = number % 4; skipped > 0; skipped -= 1) at += headerBytes + file.readUInt32LE(at);
   return at;
 }
 

@@ -79,7 +79,8 @@ export class ServingFiles {
   private rows: RowStore | undefined;
   private isOpen = false;
   private isClosed = false;
-  private today: Segment | undefined;
+  /** The index of today; undefined without one. */
+  segmentOfToday: Segment | undefined;
   /** Indexes that are open, or being opened. */
   private readonly segments = new Map<NeededIndex, Promise<Segment>>();
   /** Parts with rebuilt files, and parts of which a file in use has turned out to be damaged. */
@@ -140,11 +141,6 @@ export class ServingFiles {
     return this.damaged.size > 0;
   }
 
-  /** The index of today; undefined without one. */
-  get segmentOfToday(): Segment | undefined {
-    return this.today;
-  }
-
   /** Runs a request on the indexes whose rows `isNeeded` accepts. Refuses with `data_unavailable` if one has to be built from a damaged file. */
   async ask<T>(
     isNeeded: (rows: IndexedRows) => boolean,
@@ -181,8 +177,8 @@ export class ServingFiles {
   close(): void {
     this.isClosed = true;
     // Indexes of months that are over are those of the next version too.
-    this.today?.countUser(-1);
-    this.today = undefined;
+    this.segmentOfToday?.countUser(-1);
+    this.segmentOfToday = undefined;
     this.rows?.close();
     folders.delete(this.options.rebuiltFolder);
     if (folders.size === 0) process.off("exit", removeFolders);
@@ -194,7 +190,7 @@ export class ServingFiles {
     return createOnce(this.segments, index, async () => {
       const segment = await this.openPart([index], ([path = ""], catalog) => this.attach(index.of, path, catalog));
       if (index.of.today !== undefined && !this.isClosed) {
-        this.today = segment;
+        this.segmentOfToday = segment;
         segment.countUser(1);
       }
       return segment;

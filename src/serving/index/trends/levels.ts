@@ -21,10 +21,12 @@ export async function measureLevels(
   engine: Engine,
   request: LevelRequest,
 ): Promise<readonly Level[]> {
+  if (indexed.length === 0) return [];
   if (request.statistics.every(({ aggregate }) => aggregate === "mean"))
     return (await sumSeries(indexed, engine, request)).flatMap((series) => levelsOf(series, request));
   const { numbers, textOf } = await chooseSeries(indexed, engine, request);
-  const measured = await measureOnDays(indexed, engine, request, numbers);
+  const statement = isDayByDay(request) ? dayByDay(indexed, request, numbers) : expanded(indexed, request, numbers);
+  const measured = (await engine.rows(statement)).map((row) => readSeries(row, request));
   const known = measured.filter(({ series }) => textOf(series) !== null);
   return largest(known, request.limit).map(({ series, step, count, statistics }) => {
     const value = textOf(series) ?? "";
@@ -67,7 +69,7 @@ async function chooseSeries(
       const pairs = chosen.flatMap(({ idsIn }, series) =>
         (idsIn.get(dictionary) ?? []).map((id): readonly [number, number] => [id, series]),
       );
-      return pairs.length === 0 ? undefined : joinNumbers(rows, sql`id`, pairs);
+      return joinNumbers(rows, sql`id`, pairs);
     },
     textOf: (series) => chosen[series]?.value ?? null,
   };
@@ -91,23 +93,8 @@ interface SeriesOnDay extends Pick<Level, "count" | "statistics"> {
   readonly step: number;
 }
 
-/**
- * Selects rows of an index, given with `id`, with the number of their series instead. Rows without one may be left out. Returns undefined if no row
- * has one.
- */
-type SeriesNumbers = (rows: Sql, dictionary: Dictionary) => Sql | undefined;
-
-/** Measures the matches of each series on each day. */
-async function measureOnDays(
-  indexed: readonly IndexedDays[],
-  engine: Engine,
-  request: LevelRequest,
-  numbers: SeriesNumbers,
-): Promise<readonly SeriesOnDay[]> {
-  const statement = isDayByDay(request) ? dayByDay(indexed, request, numbers) : expanded(indexed, request, numbers);
-  if (statement === undefined) return [];
-  return (await engine.rows(statement)).map((row) => readSeries(row, request));
-}
+/** Selects rows of an index, given with `id`, with the number of their series instead. Rows without one may be left out. */
+type SeriesNumbers = (rows: Sql, dictionary: Dictionary) => Sql;
 
 /**
  * Whether the statement scans the rows separately for each day: of a million listings, two days take half the time of `expanded`, eight days as
@@ -115,29 +102,26 @@ async function measureOnDays(
  */
 const isDayByDay = ({ days, filters }: LevelRequest): boolean => days.length <= (filters.length === 0 ? 8 : 2);
 
-function dayByDay(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
+function dayByDay(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql {
   const ofDays = request.days.flatMap((day, step) => {
     const rows = indexed
       .filter(({ days }) => days.includes(day))
-      .flatMap((of) => withSeries(rowsOnDay(day, of, request), of, request, numbers) ?? []);
+      .map((of) => withSeries(rowsOnDay(day, of, request), of, request, numbers));
     const ofDay = sql`
       SELECT series, ${integerLiteral(step)} AS step, ${columnsOf(request)} FROM (${join(rows, sql` UNION ALL `)}) GROUP BY series`;
     return rows.length === 0 ? [] : ofDay;
   });
-  return ofDays.length === 0 ? undefined : join(ofDays, sql` UNION ALL `);
+  return join(ofDays, sql` UNION ALL `);
 }
 
 /** Rows with the same days are collected before they are repeated for each day: half the time of repeating each row. */
-function expanded(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
-  const selects = indexed.flatMap((of) => {
+function expanded(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql {
+  const selects = indexed.map((of) => {
     const [lo, hi] = boundsIn(of.days);
     const first = integerLiteral(request.days.indexOf(of.days[0] ?? ""));
     const rows = withSeries(rowsOn(of, request), of, request, numbers);
-    return rows === undefined
-      ? []
-      : sql`SELECT * EXCLUDE (valid_from, valid_to), ${first} + ${lo} AS lo, ${first} + ${hi} AS hi FROM (${rows})`;
+    return sql`SELECT * EXCLUDE (valid_from, valid_to), ${first} + ${lo} AS lo, ${first} + ${hi} AS hi FROM (${rows})`;
   });
-  if (selects.length === 0) return undefined;
   const measures = measuresOf(request).map((measure) => ident(measure));
   const lists = measures.map((measure) => sql`list(${measure}) AS ${measure}`);
   const unnested = measures.map((measure) => sql`unnest(${measure}) AS ${measure}`);
@@ -150,9 +134,9 @@ function expanded(indexed: readonly IndexedDays[], request: LevelRequest, number
 }
 
 /** Selects rows with the number of their series as `series` instead of the id. */
-function withSeries(rows: Sql, of: IndexedDays, { attribute }: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
+function withSeries(rows: Sql, of: IndexedDays, { attribute }: LevelRequest, numbers: SeriesNumbers): Sql {
   const numbered = numbers(withTokens(rows, attribute, of), of.segment.dictionary);
-  return numbered && sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbered})`;
+  return sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbered})`;
 }
 
 const columnsOf = ({ statistics }: LevelRequest): Sql =>
