@@ -178,7 +178,6 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(refuseLongUri);
   if (state.accounts.isOpen) app.use(refuseOtherSites(namesOf(host, publicUrl), corsOrigins));
   const api = routes(state);
-  app.use(api);
   // Behind a proxy, all browsers seem to be on this machine.
   const hasDemo = publicUrl === undefined && trustedProxies === 0;
   mountSite(app, {
@@ -197,6 +196,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     sendRequest: requestSender(app, api, state.metrics),
   });
   app.use(serveDocs());
+  app.use(api);
   app.use(endUnrouted);
   app.on("error", (error: unknown) => logger.warn({ error: messageOf(error) }, "connection error"));
   return app;

@@ -1,7 +1,7 @@
 /** The web application: the routes of its pages, rendered on the server, and their assets. It searches through the API's pipeline only. */
 import type Router from "@koa/router";
 import type Koa from "koa";
-import { createRouter, type RequestState } from "../http/context.ts";
+import { createRouter, type Middleware, type RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { addAccountRoutes } from "./account/account-routes.ts";
 import { sendOAuthError } from "./account/sign-in/consent-page.tsx";
@@ -39,7 +39,11 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addOperateRoutes(router, services);
   app.use(showErrors(services));
   if (!services.accounts.isOpen) app.use(services.authorization.endpoints(sendOAuthError));
-  app.use(router.routes());
+  const pages = router.routes() as Middleware;
+  // The router compares a path with that of each page; operations have others. Like the router's own function, this one names the router.
+  const passOperations: Middleware = (context, next) =>
+    context.path.startsWith("/v1/") ? next() : pages(context, next);
+  app.use(Object.assign(passOperations, { router }));
 }
 
 /** The addresses of former pages, and where they lead, with the same parameters. */
