@@ -20,7 +20,8 @@ function lowerPriority() {
   const before = new Set(threads());
   // The first use starts all threads of the pool.
   stat("/", () => undefined);
-  const priority = Math.min(getPriority() + 10, 19);
+  // Exports and ingests have 19: statements go before them.
+  const priority = Math.max(getPriority(), Math.min(getPriority() + 10, 15));
   try {
     for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
   } catch (error) {
