@@ -19,7 +19,7 @@ const quietMs = 300;
 const refusingMs = 1_500;
 
 /** Without a proxy: the time without a new connection after which the port is closed, and the longest wait for it. */
-const unconnectedMs = 50;
+const unconnectedMs = 150;
 const holdingMs = 1_000;
 
 /** How long the service waits for the first request of a connection. */
