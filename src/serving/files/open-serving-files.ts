@@ -228,7 +228,7 @@ export class ServingFiles {
   }
 
   /** Returns the path of a file in the lake. Throws a DamagedFile if it is not listed, or damaged. By default, checks the content of what is opened ahead. */
-  private async listedPath(file: NeededFile, check?: FileCheck): Promise<string> {
+  private async listedPath(file: NeededFile, check?: "size" | "content"): Promise<string> {
     const { folder, files, opensAhead } = this.options;
     const listed = this.listed.get(contentKeyOf(file));
     if (listed === undefined) throw new DamagedFile("The manifest lists no file of this release's format.");

@@ -32,7 +32,7 @@ export async function matchesIn(
   return found.filter(({ positions }) => positions.length > 0);
 }
 
-/** The rows of an inventory in a segment that pass some tests, which do not include those of the inventory. */
+/** The rows of an inventory in a segment that pass some tests, besides its own. */
 export class Matches {
   private found: Promise<Int32Array> | undefined;
 

@@ -181,7 +181,7 @@ export class Segment {
   }
 
   /**
-   * Returns arrays that are loaded on first use, or those with a name, which one statement reads. Takes no turn of the event loop if they have been read. A name is one of
+   * Returns arrays, which are loaded on first use; those with a name by one statement. Takes no turn of the event loop if they have been. A name is one of
    *
    * - `column <name>`: an integer for each row, by position. `listing_id` has four: see `Session.vectors`. Unknown numbers are `unknownNumber`.
    * - `days <day>`: the days on market of each row on a day, which follow from `listed_on`.
