@@ -3,10 +3,10 @@
  * accept lines (a full disk, a pipe whose reader is stopped or gone), lines beyond the buffer are dropped and counted.
  */
 import { constants, fstatSync, openSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { exitOnOutputError } from "../base/exits.ts";
 import { isObject } from "../base/json.ts";
+import { orAborted, withTimeLimit } from "../base/time-limit.ts";
 import { printable, UsageError } from "../base/user-error.ts";
 
 /** How long a stopping service waits for the last write. */
@@ -17,8 +17,8 @@ const standardError = 2;
 export interface ServiceLog {
   readonly destination: pino.DestinationStream;
   readonly droppedLines: () => number;
-  /** Writes the buffer; later lines are lost. Returns false if that takes longer than `lastWriteMs`. */
-  readonly close: () => Promise<boolean>;
+  /** Writes the buffer; later lines are lost. Rejects if that takes longer than `lastWriteMs`; such a write keeps the process running. */
+  readonly close: () => Promise<void>;
 }
 
 /** Opens the log. Calls `onRecovery` with the number of dropped lines once standard error has accepted what was kept. */
@@ -65,10 +65,11 @@ export function openLog(onRecovery: (lines: number) => void): ServiceLog {
     destination: output,
     droppedLines: () => dropped,
     close: async () => {
-      const closed = new Promise<boolean>((resolve) => output.once("close", () => resolve(true)));
+      const closed = new Promise((resolve) => output.once("close", resolve));
       output.end();
       output.write = () => true;
-      return Promise.race([closed, sleep(lastWriteMs, false)]);
+      const limit = { ms: lastWriteMs, error: new Error("Standard error does not accept the last lines.") };
+      await withTimeLimit(limit, (signal) => orAborted(signal, closed));
     },
   };
 }

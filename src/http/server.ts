@@ -141,19 +141,19 @@ function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<vo
 const drainLimits = (
   { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = drainTimeoutMs, trustedProxies = 0 }: ServeOptions,
   state: AppState,
-): DrainLimits => {
-  const refuse = (): void => {
-    state.isRefusing = true;
-  };
-  const hold = (): (() => void) => {
+): DrainLimits => ({
+  delayMs,
+  timeoutMs,
+  pause() {
     let release = (): void => undefined;
-    state.held = new Promise((resolve) => {
-      release = resolve;
-    });
-    return release;
-  };
-  return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : { hold }) };
-};
+    if (trustedProxies > 0) state.isRefusing = true;
+    else
+      state.held = new Promise((resolve) => {
+        release = resolve;
+      });
+    return () => release();
+  },
+});
 
 /** Counts what a request takes for its account; before that is known, for the address of its client. */
 const shareByAccount: Middleware = (context, next) =>

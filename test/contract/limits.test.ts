@@ -219,10 +219,8 @@ const limits: Readonly<Record<string, string>> = {
     "health checks are answered while the total limit of connections is reached, others when connections close",
   "http/service/connections.ts openMax":
     "the total limit of connections leaves a quarter of the file descriptors to files",
-  "http/service/drain.ts holdingMs": "pace",
+  "http/service/drain.ts pauseMs": "pace",
   "http/service/drain.ts quietMs": "pace",
-  "http/service/drain.ts refusingMs": "pace",
-  "http/service/drain.ts unconnectedMs": "pace",
   "http/service/drain.ts unusedConnectionMs":
     "as many sockets listen on the port as accept a burst of connections, and a second service is refused the port; SIGTERM closes them together, at once if the service is idle, with clients still connected, one of them without a request",
   "http/service/freshness.ts graceMs":

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
+import { endNow, exitOnSignals } from "../../base/exits.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
 import { requireFreePort } from "../../http/service/http-server.ts";
@@ -76,11 +77,10 @@ export async function serveUntilStopped(
   try {
     await service.stop();
     logger.info("stopped");
-    // A write that standard error never accepts would keep the process running.
-    if (!(await log.close())) process.exit();
+    await log.close().catch(() => process.exit());
   } catch (thrown) {
     logger.fatal({ error: messageOf(thrown) }, "not stopped; killing the process");
-    await log.close();
+    await log.close().catch(() => undefined);
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
@@ -105,15 +105,15 @@ const limitsOf = (settings: ServiceValues): Pick<ServeOptions, "concurrentReques
   },
 });
 
-/** Receives SIGTERM and SIGINT. One exits at once as long as no work waits for it: a start can be ended at any moment. So does a second one. */
+/** Receives SIGTERM and SIGINT. One ends the process as long as no work waits for it: a start can be ended at any moment. So does a second one. */
 function receiveStopSignal(): { readonly received: () => Promise<void> } {
-  let stop = (): void => process.exit(0);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
+  let stop: (signal: "SIGTERM" | "SIGINT") => void = endNow;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(signal));
   return {
     received: () =>
       new Promise((resolve) => {
         stop = () => {
-          stop = () => process.exit(1);
+          exitOnSignals();
           resolve();
         };
       }),

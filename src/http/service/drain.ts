@@ -12,15 +12,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
 
-/** Behind a proxy: the time without a request after which the port is closed. */
+/** The time without a connection, a request or a response after which the port is closed. */
 const quietMs = 300;
 
-/** Behind a proxy: the longest wait for it, below the time that proxies avoid a failed server (nginx: `fail_timeout`). */
-const refusingMs = 1_500;
-
-/** Without a proxy: the time without a new connection after which the port is closed, and the longest wait for it. */
-const unconnectedMs = 150;
-const holdingMs = 1_000;
+/** The longest wait for it, below the time that proxies avoid a failed server (nginx: `fail_timeout`). */
+const pauseMs = 1_500;
 
 /** How long the service waits for the first request of a connection. */
 const unusedConnectionMs = 500;
@@ -28,10 +24,8 @@ const unusedConnectionMs = 500;
 export interface DrainLimits {
   /** How long the server continues to accept connections and requests. */
   readonly delayMs: number;
-  /** Called before the port is closed if a proxy is in front: from now on, requests are refused. */
-  readonly refuse?: () => void;
-  /** Called before the port is closed if no proxy is in front: from now on, requests wait until the returned function is called. */
-  readonly hold?: () => () => void;
+  /** Called before the port is closed: from now on, requests are refused, or wait until the returned function is called. */
+  readonly pause: () => () => void;
   /** How long it then waits for requests in flight. */
   readonly timeoutMs: number;
 }
@@ -43,51 +37,56 @@ export interface DrainLimits {
 export function drainer(server: Server): (listening: readonly PlainServer[], limits: DrainLimits) => Promise<void> {
   /** Open connections by their remote address, and whether a request has arrived on each. */
   const open = new Map<string, { readonly socket: Socket; isUsed: boolean }>();
-  let lastConnectionMs = Number.NEGATIVE_INFINITY;
+  let isPaused = false;
+  /** Requests that are answered regardless of a pause. Their clients may connect again as soon as they have their responses. */
+  let answering = 0;
+  let lastEventMs = Number.NEGATIVE_INFINITY;
   server.on("connection", (socket: Socket) => {
-    lastConnectionMs = performance.now();
+    lastEventMs = performance.now();
     const address = peerOf(socket);
     open.set(address, { socket, isUsed: false });
     socket.once("close", () => open.delete(address));
   });
-  // With TLS, a request's socket is not that of the connection; the addresses are equal.
-  let lastRequestMs = Number.NEGATIVE_INFINITY;
-  server.on("request", ({ socket }) => {
-    lastRequestMs = performance.now();
+  server.on("request", ({ socket }, response) => {
+    lastEventMs = performance.now();
+    // With TLS, a request's socket is not that of the connection; the addresses are equal.
     const connection = open.get(peerOf(socket));
     if (connection !== undefined) connection.isUsed = true;
+    if (isPaused) return;
+    answering += 1;
+    response.once("close", () => {
+      answering -= 1;
+      lastEventMs = performance.now();
+    });
   });
   const destroy = (isEvery: boolean): void => {
     for (const { socket, isUsed } of open.values()) if (isEvery || !isUsed) socket.destroy();
   };
-  return async (listening, { delayMs, refuse, hold, timeoutMs }) => {
+  return async (listening, { delayMs, pause, timeoutMs }) => {
     await sleep(delayMs);
-    if (refuse !== undefined) {
-      refuse();
-      await untilQuiet(() => lastRequestMs, quietMs, refusingMs);
-    }
-    const release = hold?.();
-    if (release !== undefined) await untilQuiet(() => lastConnectionMs, unconnectedMs, holdingMs);
+    const release = pause();
+    isPaused = true;
+    await untilQuiet(() => (answering > 0 ? performance.now() : lastEventMs));
     const timers = [
       // Node.js does not count a connection without any request as idle.
       setTimeout(() => destroy(false), unusedConnectionMs),
       setTimeout(() => destroy(true), timeoutMs),
     ];
     const closed = Promise.all(listening.map((one) => new Promise((resolve) => one.close(resolve))));
-    release?.();
+    release();
     await closed;
     for (const timer of timers) clearTimeout(timer);
   };
 }
 
-/** Resolves when nothing has arrived for a while, right after the event loop has accepted what has. */
-async function untilQuiet(lastArrivalMs: () => number, pauseMs: number, maxMs: number): Promise<void> {
-  const startedMs = performance.now();
+/** Resolves when nothing has happened for a while, right after the event loop has accepted what has arrived. */
+async function untilQuiet(lastEventMs: () => number): Promise<void> {
+  const endMs = performance.now() + pauseMs;
   do {
-    await sleep(pauseMs / 10);
+    await sleep(quietMs / 10);
     // Timers run before the event loop accepts connections, immediates after it.
     await nextTurn();
-  } while (performance.now() < Math.min(startedMs + maxMs, Math.max(startedMs, lastArrivalMs()) + pauseMs));
+  } while (performance.now() < Math.min(endMs, lastEventMs() + quietMs));
 }
 
 interface StopState {

@@ -296,7 +296,7 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
       responseCache.clear();
     },
     onFailure: (version, message) =>
-      logger.error({ version, error: message }, "version cannot be opened; the one in service stays"),
+      logger.error({ version, error: message }, "version cannot be opened; the one in service stays, if there is one"),
   });
 }
 
