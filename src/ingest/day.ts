@@ -128,16 +128,13 @@ async function readDay(
 ): Promise<Pick<DeliveryReport, "rows" | "remarks">> {
   const parser = await FeedParser.begin(session, { day: delivery.day, ...context });
   let badRows = 0;
-  const remarks = await readDelivery(
-    session,
-    delivery,
-    settings,
-    (table, read) => parser.parse(table, read),
-    async (file, rows) => {
+  const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read), {
+    async onBadRows(file, rows) {
       if (file.table === "inventory") badRows += rows.length;
       await recordBadRows(session, file, rows);
     },
-  );
+    onRefused: (file) => parser.discard(file),
+  });
   return { rows: (await parser.finish()) + badRows, remarks };
 }
 

@@ -52,6 +52,10 @@ const csv: Readonly<Record<string, BrokenFile>> = {
     content: Buffer.from(joinLines("vin,dealer_id,trim", good, `${other},Café`), "latin1"),
     says: /, row 2\b.*encoding/,
   },
+  "a value not in UTF-8, after a line that names the delimiter": {
+    content: Buffer.from(joinLines("sep=,", "vin,dealer_id,trim", good, `${other},Café`), "latin1"),
+    says: /, row 2\b.*encoding/,
+  },
   "an empty file": { content: "", says: /, row 0 \(header\): empty file: expected column names/ },
   "no column vin": { content: joinLines("dealer_id,price"), says: /, row 0 \(header\): missing column "vin"/ },
   "a column without a name": {

@@ -101,6 +101,15 @@ test("a list of dealers that cannot be read is refused by name", async (t) => {
     ["key,name\nA,B\na,C\n", /dealers\.csv, row 2: key "a" again: expected each key once\.$/],
     ["key,name\n,B\n", /dealers\.csv, row 1: no key: expected each key once\.$/],
     ['key,name\n"A,B\n', /dealers\.csv: .*: expected a CSV file with the column key\.$/],
+    [
+      "key,zip,postal_code\nA,B,C\n",
+      /dealers\.csv, row 0 \(header\): column "postal_code" is postal_code again: expected it once\.$/,
+    ],
+    ["key,KEY\nA,B\n", /dealers\.csv, row 0 \(header\): column "KEY" is key again: expected it once\.$/],
+    [
+      Buffer.from("key,name\nA,B\nC,Peña\n", "latin1"),
+      /dealers\.csv, row 2: invalid byte sequence: expected text in the encoding UTF-8\.$/,
+    ],
   ] as const) {
     const path = await writeFeedFiles(folder, day, { "dealers.csv": text });
     await assert.rejects(readDealerList(join(path, "dealers.csv")), { message: says });

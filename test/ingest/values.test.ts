@@ -96,6 +96,16 @@ test("distances are read in their unit, in which three digits after the only sig
     ["120k mi", 120000],
     ["12345,6", open],
     ["12 furlongs", "unknown unit"],
+    ["50 (K)", "unknown unit"],
+    ["160.9340 km", 100],
+  ]));
+
+test("cylinders are counted, not liters", () =>
+  checkAlone("cylinders", [
+    ["4 cyl", 4],
+    ["6", 6],
+    ["2.0L", "not a whole number"],
+    ["3 liter", "not a whole number"],
   ]));
 
 test("the other values of a file show which sign is decimal", async () => {

@@ -277,8 +277,12 @@ export class JsonDocumentParser implements DocumentParser {
 function textOfWord(word: string): string | null | undefined {
   if (word === "null") return null;
   if (word === "true" || word === "false" || /^-?(?:0|[1-9]\d*)$/.test(word)) return word;
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word) ? String(Number(word)) : undefined;
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word) ? textOfNumber(Number(word)) : undefined;
 }
+
+/** Returns the text of a number, whose point is decimal: before three digits, as where points group thousands, it gets a fourth. */
+const textOfNumber = (number: number): string =>
+  String(number).replace(/^-?[1-9]\d{0,2}\.\d{3}$/, (digits) => `${digits}0`);
 
 /** Sends a parsed JSON value. */
 export function sendValue(events: DocumentEvents, name: string, value: unknown, isItem = false): void {
@@ -287,7 +291,7 @@ export function sendValue(events: DocumentEvents, name: string, value: unknown, 
   else {
     events.open(name, isItem);
     if (typeof value === "object") for (const [key, part] of Object.entries(value)) sendValue(events, key, part);
-    else events.text(String(value));
+    else events.text(typeof value === "number" ? textOfNumber(value) : String(value));
     events.close();
   }
 }

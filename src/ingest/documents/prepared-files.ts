@@ -103,7 +103,7 @@ export async function preparedFile(named: FeedFile, settings: Preparation): Prom
   const mapping = given ?? (file.table === "inventory" ? recognizedPreset(start.header) : undefined);
   if (mapping === undefined && file.isForeign) return ignored(file, settings);
   if (start.hasTitle) settings.remark(`${printable(file.name)}: ignored the lines above the header.`);
-  if (mapping === undefined) return [start.offset === 0 ? file : await rewrittenFile(file, settings, start)];
+  if (mapping === undefined) return [start.offset === 0 ? file : await rewrittenFile(file, settings, start, "utf-8")];
   return [await decodedFile(given === undefined ? recognized(file, mapping, settings) : file, start, settings)];
 }
 
@@ -150,10 +150,11 @@ async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparatio
 async function rewrittenFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
-  { offset, delimiter, isUtf8 = true }: Pick<CsvStart, "offset" | "delimiter"> & { readonly isUtf8?: boolean },
-  encoding = "utf-8",
+  { offset, delimiter }: Pick<CsvStart, "offset" | "delimiter">,
+  encoding: string,
 ): Promise<FeedFile> {
   const { limits } = settings;
+  const isUtf8 = await isDecodable(file, encoding, limits);
   const { quote, hasHeader, names } = layoutOf(file);
   const texts = textsFrom(decodedText(file, encoding, limits), offset);
   const path = await scratchPath(file, settings, "rewritten");
@@ -193,10 +194,10 @@ async function repairedFile(
   if (file.isNumbered || (file.format !== "csv" && file.format !== "ndjson")) return undefined;
   const encoding = await encodingOf(file, limits);
   if (encoding !== "utf-8" && encoding !== otherEncoding) return undefined;
-  const isUtf8 = encoding === "utf-8";
   if (file.format === "csv")
-    return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter, isUtf8 });
+    return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter }, "utf-8");
   const path = await scratchPath(file, settings, "rewritten");
+  const isUtf8 = encoding === "utf-8";
   const document = { file, limits, isUtf8, texts: () => decodedText(file, "utf-8", limits) };
   const { rows, badRows } = await writeJsonLines(document, path);
   if (badRows.length === 0) return undefined;
@@ -222,9 +223,11 @@ function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: num
 /** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
 async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { limits } = settings;
-  const encoding = file.mapping?.file?.encoding ?? (await foundEncoding(file, settings));
+  const given = file.mapping?.file?.encoding;
+  const encoding = given ?? (await foundEncoding(file, settings));
+  const isUtf8 = given === undefined || (await isDecodable(file, given, limits));
   const path = await scratchPath(file, settings);
-  const document = { file, limits, texts: () => decodedText(file, encoding, limits) };
+  const document = { file, limits, isUtf8, texts: () => decodedText(file, encoding, limits) };
   const { columns, badRows, rows } = await writeRecords(document, path);
   requireFewBadRows(file, badRows, rows);
   const flat = { ...file, format: "ndjson", path, isGzip: false, isNumbered: true, badRows } as const;
@@ -276,6 +279,10 @@ async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
     throw fileError(file, ": the file ends within a character: expected whole text in UTF-8.");
   return rest.length === 0 ? "utf-8" : otherEncoding;
 }
+
+/** Returns whether no part of a file is invalid in an encoding that it is read in: UTF-8 for a file in another one. */
+const isDecodable = async (file: FeedFile, encoding: string, limits: FeedLimits): Promise<boolean> =>
+  encoding !== "utf-8" || (await encodingOf(file, limits)) === "utf-8";
 
 /** Returns the encoding of a file, with a remark if nothing says it; an XML document can. */
 async function foundEncoding(file: FeedFile, { limits, remark }: Preparation): Promise<string> {

@@ -247,10 +247,12 @@ export async function writeRecords(document: FlatDocument, path: string) {
 }
 
 /** Returns the records that have ended since as NDJSON, and adds their new columns. */
-function linesOf({ file, limits }: FlatDocument, reader: RecordReader, columns: Map<string, string>): string {
+function linesOf(document: FlatDocument, reader: RecordReader, columns: Map<string, string>): string {
+  const { file, limits } = document;
   let lines = "";
   for (const { row, record } of reader.take()) {
     const line = jsonLine({ row, ...Object.fromEntries(named(file, record, columns)) });
+    requireUtf8(document, line, row);
     if (columns.size > feedColumnsMax)
       throw fileError(file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
     if (Buffer.byteLength(line) > limits.recordBytes) throw limitError(file, "recordBytes", limits, row);
@@ -322,9 +324,15 @@ class JsonLineParser implements DocumentParser {
   }
 }
 
-/** Returns the object that a line is; undefined if it is none. */
+/** A string or a number of a JSON text. */
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** Returns the object that a line is, with texts for long whole numbers, of which a double holds not all digits; undefined if it is none. */
 export function objectIn(line: string): object | undefined {
-  const value = parsedJson(line);
+  const exact = /\d{16}/.test(line)
+    ? line.replaceAll(stringOrNumber, (part) => (/^-?\d{16,}$/.test(part) ? `"${part}"` : part))
+    : line;
+  const value = parsedJson(exact);
   return isObject(value) ? value : undefined;
 }
 

@@ -2,6 +2,7 @@
  * Lists of dealers by the provider's key: a CSV file `dealers.csv` with the column `key` and dealer fields, for feeds that name no address. Where a list
  * has a field of a dealer, a mapping's rule of it applies only to dealers without that field.
  */
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
@@ -24,12 +25,17 @@ export async function readDealerList(path: string, name = path): Promise<DealerL
   const fail = (message: string): never => {
     throw new UserError(`${printable(name)}${message}`);
   };
+  let text = "";
   let rows: string[][] = [];
   try {
-    rows = parse(await readFile(path, "utf8"), { bom: true, trim: true, skip_empty_lines: true });
+    const bytes = await readFile(path);
+    text = bytes.toString("latin1");
+    rows = parse(bytes, { bom: true, trim: true, skip_empty_lines: true });
   } catch (thrown) {
     fail(`: ${printable(messageOf(thrown))}: expected a CSV file with the column key.`);
   }
+  const broken = text.split("\n").findIndex((line) => !isUtf8(Buffer.from(line, "latin1")));
+  if (broken >= 0) fail(`, row ${broken}: invalid byte sequence: expected text in the encoding UTF-8.`);
   const [header = [], ...dealers] = rows;
   const known = Object.keys(feed.dealers.properties).filter((field) => field !== "dealer_id");
   const columns = header.map((column) => (/^key$/i.test(column) ? "key" : fieldOfColumn("dealers", column)));
@@ -37,6 +43,11 @@ export async function readDealerList(path: string, name = path): Promise<DealerL
   if (unknown >= 0)
     fail(
       `, row 0 (header): unknown column "${printable(header[unknown] ?? "", 40)}": expected key, ${known.join(", ")}.`,
+    );
+  const again = columns.findIndex((column, index) => columns.indexOf(column) < index);
+  if (again >= 0)
+    fail(
+      `, row 0 (header): column "${printable(header[again] ?? "", 40)}" is ${columns[again]} again: expected it once.`,
     );
   if (!columns.includes("key")) fail(', row 0 (header): missing column "key": expected the key of each dealer.');
   const textsOf = (field: string): readonly string[] => dealers.map((row) => row[columns.indexOf(field)] ?? "");

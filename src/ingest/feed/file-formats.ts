@@ -30,6 +30,8 @@ export interface FeedRelation {
   readonly folder?: Sql;
   /** The column by which rows of several files differ; none for a single file. */
   readonly fileColumn: readonly Sql[];
+  /** The most bytes of a row, if what reads the rows has to check it. */
+  readonly recordBytes?: number;
   readonly rows: Sql;
 }
 
@@ -145,6 +147,7 @@ export function relationOf(group: FileGroup, settings: ReadSettings): FeedRelati
     file: fileName(group),
     ...folderOf(group),
     fileColumn: fileColumn(group),
+    ...(group.file.format === "parquet" && { recordBytes: settings.limits.recordBytes }),
     rows: group.shape.hasEntities ? decodedRows(group, rows) : rows,
   };
 }
@@ -268,15 +271,23 @@ const textOrList = (file: FeedFile, column: string, text: Sql): Sql =>
 
 function jsonTextOrList(file: FeedFile, column: string): Sql {
   const text = sql`${ident(column)} ->> '$'`;
-  if (!isTextList(fieldOf(file, column))) return text;
+  const field = fieldOf(file, column);
+  if (field?.type === "integer" || field?.type === "number")
+    return sql`CASE json_type(${ident(column)}) WHEN 'DOUBLE' THEN ${numberText(text)} ELSE ${text} END`;
+  if (!isTextList(field)) return text;
   return sql`CASE WHEN json_type(${ident(column)}) = 'ARRAY' THEN ${ident(column)}::VARCHAR[] ELSE string_split(${text}, ${listSeparator}) END`;
 }
+
+/** Returns the text of a number, whose point is decimal: before three digits, as where points group thousands, it gets a fourth. */
+const numberText = (text: Sql): Sql => sql`regexp_replace(${text}, '^(-?[1-9][0-9]{0,2}\\.[0-9]{3})$', '\\10')`;
 
 /** Returns a Parquet column as text or text list. Throws a UserError if its type is nested and the field's is not. */
 function parquetTextOrList(file: FeedFile, column: string, columnType: string): Sql {
   const field = fieldOf(file, column);
   const isNested = /\[\]$|^(STRUCT|MAP|LIST)/.test(columnType);
-  if (!isNested) return textOrList(file, column, sql`${ident(column)}::VARCHAR`);
+  const text = sql`${ident(column)}::VARCHAR`;
+  if (!isNested)
+    return textOrList(file, column, /^(?:FLOAT|DOUBLE|DECIMAL)/.test(columnType) ? numberText(text) : text);
   if (field !== undefined && field.type !== "array") {
     throw fileError(
       file,

@@ -37,8 +37,12 @@ import {
 /** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
 type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
-/** Receives the malformed rows of a file that was read without them. */
-type BadRowsHandler = (file: FeedFile, rows: readonly BadRow[]) => Promise<void>;
+interface FaultHandlers {
+  /** Receives the malformed rows of a file that was read without them. */
+  readonly onBadRows?: (file: FeedFile, rows: readonly BadRow[]) => Promise<void>;
+  /** Receives the name of a file that is refused, perhaps after the rows of one of its tables. */
+  readonly onRefused?: (file: string) => Promise<void>;
+}
 
 /**
  * Reads all files of a delivery and passes the rows of each table to `onRows`, for small files of one shape together. Returns one message per
@@ -50,10 +54,10 @@ export async function readDelivery(
   delivery: Delivery,
   settings: ReadSettings,
   onRows: RowsHandler,
-  onBadRows: BadRowsHandler = async () => {},
+  onFault: FaultHandlers = {},
 ): Promise<readonly string[]> {
   return withScratch(settings, async (scratch) => {
-    const reading = new DeliveryReading(session, { ...settings, scratch }, onRows, onBadRows);
+    const reading = new DeliveryReading(session, { ...settings, scratch }, onRows, onFault);
     for (const file of delivery.files) await reading.add(file);
     return reading.end(delivery);
   });
@@ -76,7 +80,7 @@ class DeliveryReading {
     private readonly session: Session,
     private readonly settings: ReadSettings & { readonly scratch: string },
     onRows: RowsHandler,
-    onBadRows: BadRowsHandler,
+    private readonly onFault: FaultHandlers,
   ) {
     const readGroup = async (group: FileGroup, done: Set<FeedTable>): Promise<void> => {
       for (const [table, rows, dealers] of tablesOf(group, settings)) {
@@ -87,7 +91,7 @@ class DeliveryReading {
         done.add(table);
       }
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
-        if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
+        if (badRows.length > 0 && !hidesBadRows) await onFault.onBadRows?.(file, badRows);
     };
     this.batches = new FileBatches(settings, {
       check: (file) => this.check(file),
@@ -144,7 +148,7 @@ class DeliveryReading {
       return await step;
     } catch (thrown) {
       if (!isMapped(file, this.settings)) await this.batches.readAll();
-      this.refuse(file, describeFileError(file, this.settings.limits, thrown));
+      await this.refuse(file, describeFileError(file, this.settings.limits, thrown));
       this.mapped += 1;
       return undefined;
     }
@@ -164,9 +168,10 @@ class DeliveryReading {
     this.shared.set(remark, [...(this.shared.get(remark) ?? []), name]);
   }
 
-  private refuse(file: FeedFile, thrown: unknown): void {
+  private async refuse(file: FeedFile, thrown: unknown): Promise<void> {
     if (!(thrown instanceof UserError && isMapped(file, this.settings))) throw thrown;
     this.refused.push(thrown);
+    await this.onFault.onRefused?.(file.name);
   }
 }
 
@@ -327,7 +332,7 @@ interface FileReading {
   /** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
   readonly read: (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
   /** Is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
-  readonly refuse: (file: FeedFile, thrown: unknown) => void;
+  readonly refuse: (file: FeedFile, thrown: unknown) => Promise<void>;
 }
 
 class FileBatches {

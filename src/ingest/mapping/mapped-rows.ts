@@ -6,7 +6,7 @@ import { type DealerList, listedDealers } from "../feed/dealer-list.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { type FeedTable, feed, isTextList, listSeparator } from "../feed/feed-schema.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
-import type { FeedRelation } from "../feed/file-formats.ts";
+import { type FeedRelation, withinLimit } from "../feed/file-formats.ts";
 import { knownText } from "../normalize/field-readers.ts";
 import { matchingColumns } from "./mapping.ts";
 import { dayText, type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
@@ -89,9 +89,16 @@ function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, r
     ...(mapping.onDay === undefined ? [] : [sql`${dayOfRow(mapping, scope)} = ${mapping.onDay}`]),
   ]);
   const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
-  const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
+  const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows}) ${limitOf([...used.keys()], source)}`;
   const rows = sql`SELECT *, ${dealerIdOf(keys, assigner)} AS ${rowDealer}, ${dealerKey} AS ${rowDealerKey} FROM (${known}) WHERE ${isUsed}`;
   return { table, source: { ...source, rows }, values };
+}
+
+/** Fails at the first row with more bytes in some columns than it may have. */
+function limitOf(columns: readonly string[], { recordBytes }: FeedRelation): Sql {
+  if (recordBytes === undefined || columns.length === 0) return sql``;
+  const sizes = columns.map((column) => sql`coalesce(strlen(${ident(column)}), 0)`);
+  return sql`WHERE ${withinLimit("recordBytes", sql`${join(sizes, sql` + `)} > ${recordBytes}`)}`;
 }
 
 /** Returns the day of a row, by the mapping's column; null if it has none. */

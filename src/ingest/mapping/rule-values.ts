@@ -165,6 +165,8 @@ function numberText(
       : sql`regexp_replace(${swapped}, '^([^0-9]*[0-9]+\\.[0-9]{3})([^0-9.,]*)$', '\\10\\2')`;
   const [column] = unitColumn === undefined ? [] : scope.columnsOf(unitColumn);
   if (column === undefined && unit === "") return pointed;
-  const added = column === undefined ? literal(unit) : sql`coalesce(${column}, ${literal(unit)})`;
-  return sql`CASE WHEN regexp_matches(${text}, '[0-9]\\W*$') THEN concat_ws(' ', ${pointed}, nullif(${added}, '')) ELSE ${pointed} END`;
+  // Beside a number, a `k` alone stands for a thousand.
+  const named = column && sql`if(lower(${column}) = 'k', '(' || ${column} || ')', ${column})`;
+  const added = named === undefined ? literal(unit) : sql`coalesce(${named}, ${literal(unit)})`;
+  return sql`CASE WHEN regexp_matches(${text}, '[0-9]\\s*[kK]?\\W*$') THEN concat_ws(' ', ${pointed}, nullif(${added}, '')) ELSE ${pointed} END`;
 }

@@ -22,7 +22,7 @@ const distances = {
   ...unitsOf("km km. kms kmt kilometer kilometers kilometre kilometres", 1 / 1.609344),
 };
 
-const counts = unitsOf("cyl cyl. cylinder cylinders l liter", 1);
+const counts = unitsOf("cyl cyl. cylinder cylinders", 1);
 
 function unitsOf(names: string, factor: number): Readonly<Record<string, number>> {
   return Object.fromEntries(names.split(" ").map((name) => [name, factor]));

@@ -65,6 +65,12 @@ export class FeedParser {
     this.created.add(table);
   }
 
+  /** Removes the rows of a file. */
+  async discard(file: string): Promise<void> {
+    for (const table of this.created)
+      await this.session.run(sql`DELETE FROM ${parsedTable(table)} WHERE file = ${file}`);
+  }
+
   /** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. Returns the number of inventory rows before that. */
   async finish(): Promise<number> {
     for (const table of feedTables) if (!this.created.has(table)) await createEmpty(this.session, table, this.day);

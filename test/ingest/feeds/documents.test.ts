@@ -1,19 +1,27 @@
 /** Foreign files in other formats and encodings: documents, archives, delimiters, and files that are hostile. */
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { crc32, gzipSync } from "node:zlib";
 import iconv from "iconv-lite";
+import { DuckDatabase } from "../../../src/db/duckdb.ts";
+import { ident, join as joined, literal, sql } from "../../../src/db/sql.ts";
+import { tryDay } from "../../../src/ingest/day.ts";
 import { unpack } from "../../../src/ingest/documents/prepared-files.ts";
 import { writeRecords } from "../../../src/ingest/documents/records.ts";
+import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../../src/ingest/feed/feed-file.ts";
+import { mappingOf } from "../../../src/ingest/mapping/mapping.ts";
 import { zipOf } from "../../support/fuzz/zip.ts";
+import { writeFeedFiles } from "../../support/lakes/feeds.ts";
 import { foreignReader, type ReadForeign } from "../../support/lakes/foreign-files.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { fileScope, onScopeEnd } from "../../support/scope.ts";
 
 const read = await foreignReader(fileScope);
+const database = await DuckDatabase.open({ threads: 1 });
+onScopeEnd(fileScope, async () => database.close());
 
 const mapping = {
   version: 1,
@@ -358,3 +366,43 @@ test("an entity in an entity is decoded once: &amp;lt; is the text &lt;, in CSV 
 });
 
 test("crc32 of the test's archives is that of ZIP", () => assert.equal(crc32("123456789"), 0xcbf43926));
+
+test("of a Parquet file that is refused, no row is read: neither an invalid value of a dealer nor a row that is too large", async () => {
+  const columns = ["vin", "trim", "seller", "city"];
+  const parquet = async (...rows: readonly (readonly string[])[]): Promise<Buffer> => {
+    const path = join(await temporaryFolder(fileScope), "cars.parquet");
+    const values = rows.map((row) => sql`(${joined(row.map((text) => literal(text)))})`);
+    const names = joined(columns.map((column) => ident(column)));
+    await database.using((session) =>
+      session.run(sql`COPY (FROM (VALUES ${joined(values)}) AS cars(${names})) TO ${literal(path)} (FORMAT parquet)`),
+    );
+    return readFile(path);
+  };
+  const broken = await parquet(["V2", "LX", "South", "Fresno?"]);
+  for (let at = broken.indexOf("Fresno?"); at >= 0; at = broken.indexOf("Fresno?", at)) broken[at + 6] = 0xff;
+  const large = await parquet(["V3", "x".repeat(5_000), "East", ""], ["V3", "x".repeat(5_000), "East", ""]);
+  const named = { ...mapping, dealer: { key: ["seller"], fields: { name: "seller", city: "city" } } };
+  for (const [content, says] of [
+    [broken, /^refused file: cars\.parquet: /],
+    [large, /^refused file: cars\.parquet, row 1: row too large: expected at most 4096 bytes/],
+  ] as const) {
+    const { inventory, remarks } = await read(
+      { "a.csv": "vin,seller,city\nV1,North,Reno\n", "cars.parquet": content },
+      named,
+      { recordBytes: 4096 },
+    );
+    assert.deepEqual(
+      inventory.map(({ vin }) => vin),
+      ["V1"],
+    );
+    assert.match(remarks.find((remark) => remark.startsWith("refused")) ?? "", says);
+  }
+  const files = { "a.csv": "vin,seller,city\nV1,North,Reno\n", "cars.parquet": broken };
+  const [delivery] = await deliveriesAt(
+    await writeFeedFiles(await temporaryFolder(fileScope), "day", files),
+    "2026-03-01",
+  );
+  assert.ok(delivery !== undefined);
+  const settings = { limits: defaultFeedLimits, mapping: mappingOf(named, "mapping.json") };
+  assert.equal((await database.using((session) => tryDay(session, delivery, settings))).rows, 1);
+});

@@ -92,8 +92,8 @@ const rules: Readonly<Record<string, RuleCase>> = {
   "a unit in another column, else a constant one": {
     field: "miles",
     rule: { from: "m", number: { unitColumn: "u", unit: "km" } },
-    csv: "m,u\n1000,MI\n1000,km\n1000,\n1000 miles,km\n",
-    texts: ["1000 MI", "1000 km", "1000 km", "1000 miles"],
+    csv: "m,u\n1000,MI\n1000,km\n1000,\n1000 miles,km\n45k,km\n45 K,\n50,K\n",
+    texts: ["1000 MI", "1000 km", "1000 km", "1000 miles", "45k km", "45 K km", "50 (K)"],
   },
   "a decimal comma": {
     field: "price",

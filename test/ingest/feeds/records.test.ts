@@ -231,3 +231,43 @@ test("an XML document that is in another encoding than it declares is read all t
     );
   }
 });
+
+test("the point of a number of JSON is decimal, and whole numbers keep all digits", async () => {
+  const key = "24680135791357913";
+  const json = (vin: string, miles: string): string =>
+    `{"vin":"${vin}","miles":${miles},"miles.unit":"km","trim":"a 12345678901234567 \\" b","dealer":{"id":${key}}}`;
+  const cars = [json(one, "160.934"), json(two, '"160.934"'), json(three, "0.1234567890123456789")];
+  const read2 = { ...mapping, dealer: { ...mapping.dealer, fields: { name: "dealer.id" } } };
+  for (const [file, content] of [
+    ["cars.json", `[${cars.join()}]`],
+    ["cars.ndjson", cars.map((car) => `${car}\n`).join("")],
+  ] as const) {
+    const { inventory, dealers } = await read({ [file]: content }, read2);
+    assert.deepEqual(
+      inventory.map(({ miles, trim }) => [miles, trim]),
+      ["160.9340 km", "160.934 km", "0.12345678901234568 km"].map((miles) => [miles, 'a 12345678901234567 " b']),
+      file,
+    );
+    assert.deepEqual(
+      dealers.map(({ name }) => name),
+      [key],
+      file,
+    );
+  }
+});
+
+for (const [file, text] of Object.entries(texts))
+  test(`text that is not in the encoding that its mapping names is refused by row: ${file}`, async () => {
+    const content = iconv.encode(text, "windows-1252");
+    await assert.rejects(read({ [file]: content }, { ...mapping, file: { encoding: "utf-8" } }), {
+      message: new RegExp(`^${file.replace(".", "\\.")}, row 1\\b.*invalid byte sequence.*UTF-8`),
+    });
+    const { inventory } = await read(
+      { [file]: text.replace("Café", "Caf\ufffd") },
+      { ...mapping, file: { encoding: "utf-8" } },
+    );
+    assert.deepEqual(
+      inventory.map(({ trim }) => trim),
+      ["Caf\ufffd"],
+    );
+  });

@@ -52,15 +52,11 @@ async function checkIn(scope: Scope): Promise<Target<MappingCase>["check"]> {
         const parser = await FeedParser.begin(session, { day, currency: "USD", isFirst: true });
         const settings = { limits: defaultFeedLimits, mapping };
         let malformed = 0;
-        await readDelivery(
-          session,
-          { day, files: [file] },
-          settings,
-          (table, read) => parser.parse(table, read),
-          async (_, bad) => {
+        await readDelivery(session, { day, files: [file] }, settings, (table, read) => parser.parse(table, read), {
+          async onBadRows(_, bad) {
             malformed += bad.length;
           },
-        );
+        });
         const read = await parser.finish();
         const kept = await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`);
         const rejected = await session.row(sql`

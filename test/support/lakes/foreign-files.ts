@@ -40,12 +40,23 @@ export async function foreignReader(scope: Scope): Promise<Read> {
     const settings = { limits: { ...defaultFeedLimits, ...limits }, ...(mapping === undefined ? {} : { mapping }) };
     return database.using(async (session) => {
       const rows: Record<string, Row[]> = { inventory: [], dealers: [] };
-      const remarks = await readDelivery(session, delivery, settings, async (table, read) => {
-        const found = await session.rows(
-          sql`SELECT * REPLACE ("row"::INTEGER AS "row") FROM (${read}) ORDER BY file, "row"`,
-        );
-        rows[table]?.push(...found.filter(isObject));
-      });
+      const remarks = await readDelivery(
+        session,
+        delivery,
+        settings,
+        async (table, read) => {
+          const found = await session.rows(
+            sql`SELECT * REPLACE ("row"::INTEGER AS "row") FROM (${read}) ORDER BY file, "row"`,
+          );
+          rows[table]?.push(...found.filter(isObject));
+        },
+        {
+          async onRefused(refused) {
+            for (const table of Object.keys(rows))
+              rows[table] = (rows[table] ?? []).filter(({ file }) => file !== refused);
+          },
+        },
+      );
       return { inventory: rows.inventory ?? [], dealers: rows.dealers ?? [], remarks };
     });
   };
