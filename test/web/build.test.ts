@@ -79,6 +79,8 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
   }
   const shown = (await pageText("/docs/search-listings")).replaceAll(/<[^>]+>/g, "");
   assert.ok(shown.includes(`curl -G ${client.url}/v1/listings`), "the origin of the service");
+  const guide = await pageText("/docs/guides/api");
+  assert.ok(guide.includes(`${client.url}/v1/facets?facets=make`) && !guide.includes("127.0.0.1:8080"));
   for (const path of ["/docs/", "/docs/guides/none", "/docs/guides/..%2F..%2FREADME", "/docs/images/none.png"])
     assert.equal((await get(path)).status, 404, path);
   assert.equal((await get("/docs/searchListings")).headers.get("Location"), "/docs/search-listings");

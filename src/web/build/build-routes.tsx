@@ -16,7 +16,7 @@ import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
 import { guides } from "./guides.ts";
-import { proseHtml } from "./markdown.tsx";
+import { escapeHtml, proseHtml } from "./markdown.tsx";
 import { conventionsPath, errorsPath } from "./navigation.ts";
 import { type OperationDocs, operationDocs, valuesIn, withIds } from "./operation-docs.ts";
 import { operationPage } from "./operation-page.tsx";
@@ -64,8 +64,13 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
 function commonOf(context: RequestContext, services: SiteServices, visitor: Visitor | undefined) {
   const isDemo = visitor !== undefined && visitor.identity.key.accountId === demoAccountOf(context, services);
   const key: SampleKey = { isOpen: services.accounts.isOpen, secret: isDemo ? services.demoKey : undefined };
-  return { visitor, key, origin: services.publicUrl ?? serviceOrigin(context) };
+  return { visitor, key, origin: originOf(context, services) };
 }
+
+const originOf = (context: RequestContext, { publicUrl }: SiteServices): string => publicUrl ?? serviceOrigin(context);
+
+/** The origin of the service in the guides. */
+const exampleOrigin = "http://127.0.0.1:8080";
 
 /** Adds the start, the guides and the reference. */
 function addPages(router: Router<RequestState>, services: SiteServices): void {
@@ -95,7 +100,10 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
   );
   const conventions = { path: conventionsPath, title: "Conventions", html: () => proseHtml(document.info.description) };
   for (const { path, title, html } of [conventions, ...guides])
-    add(path, title, () => <article class="prose" dangerouslySetInnerHTML={{ __html: html() }} />);
+    add(path, title, (context) => {
+      const text = html().replaceAll(exampleOrigin, () => escapeHtml(originOf(context, services)));
+      return <article class="prose" dangerouslySetInnerHTML={{ __html: text }} />;
+    });
 }
 
 /** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */

@@ -12,7 +12,7 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, "-");
 
-const escapeHtml = (text: string): string => renderToString(h(Fragment, null, text));
+export const escapeHtml = (text: string): string => renderToString(h(Fragment, null, text));
 
 /** Returns where a link of a text leads; undefined if it leads out of the site. */
 type ResolveLink = (href: string) => string | undefined;
