@@ -57,8 +57,11 @@ function serialOf(dictionary: IndexValues): number {
 
 function numberAll(attribute: CountedName, dictionaries: readonly IndexValues[]): ValueNumbers {
   const lists = dictionaries.map((dictionary) => dictionary.valuesOf(attribute));
-  const values = lists.reduce((one, other) => merged(one, other, compareValues(attribute)), []);
-  const numbers = new WeakMap(dictionaries.map((one, index) => [one, numbered(lists[index] ?? [], values)]));
+  const values = [...new Set(lists.flat())].sort(compareValues(attribute));
+  const numberOf = new Map(values.map((value, index) => [value, index + 1]));
+  const numbersIn = (list: readonly string[]): Int32Array =>
+    Int32Array.from(list, (one) => numberOf.get(one) ?? unknownId);
+  const numbers = new WeakMap(dictionaries.map((one, index) => [one, numbersIn(lists[index] ?? [])]));
   return {
     first: 1,
     count: values.length,
@@ -85,38 +88,8 @@ const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues): ValueNum
   };
 };
 
-/** Merges two lists of distinct values in order. */
-function merged(
-  one: readonly string[],
-  other: readonly string[],
-  compare: (one: string, other: string) => number,
-): readonly string[] {
-  const values: string[] = [];
-  let at = 0;
-  let otherAt = 0;
-  while (at < one.length || otherAt < other.length) {
-    const value = one[at];
-    const otherValue = other[otherAt];
-    const isEqual = value === otherValue;
-    const isFirst = isEqual || otherValue === undefined || (value !== undefined && compare(value, otherValue) < 0);
-    values.push((isFirst ? value : otherValue) ?? "");
-    if (isFirst) at += 1;
-    if (isEqual || !isFirst) otherAt += 1;
-  }
-  return values;
-}
-
 /** An id, and the number that stands for it. */
 type Numbered = readonly [id: number, number: number];
-
-/** Numbers values by their positions among all values. Both are in order. */
-function numbered(values: readonly string[], all: readonly string[]): Int32Array {
-  let position = 0;
-  return Int32Array.from(values, (value) => {
-    while (all[position] !== value) position += 1;
-    return position + 1;
-  });
-}
 
 /** Returns a number of each group instead of the others, whose values differ in case only. */
 export function groupOf(number: Sql, same: ValueNumbers["same"]): Sql {
