@@ -15,8 +15,11 @@ export class Abandoned extends Error {
 export class Job {
   private readonly accountIds: Set<string>;
   private readonly controller = new AbortController();
-  private usedTime = new UsedTime();
+  /** The time that its work holds sessions. */
+  readonly time = new UsedTime();
+  private shared: { readonly job: Job; readonly beforeMs: number } | undefined;
   private isBegun = false;
+  private joined = 0;
   private waiting = 0;
 
   constructor(...accountIds: readonly string[]) {
@@ -34,9 +37,11 @@ export class Job {
     return this.controller.signal;
   }
 
-  /** The session time of the job; of the shared job, if it waits for one. */
-  get time(): UsedTime {
-    return this.usedTime;
+  /** Returns the session time that it has used until now; of that of a shared job, since it waits for it, the part of one of those that have waited. */
+  usedMs(nowMs: number): number {
+    const { shared } = this;
+    const sharedMs = shared === undefined ? 0 : (shared.job.time.at(nowMs) - shared.beforeMs) / shared.job.joined;
+    return this.time.at(nowMs) + sharedMs;
   }
 
   /** Whether a statement of the job has run, or its rows have been read. */
@@ -57,7 +62,8 @@ export class Job {
   /** Adds a job that waits for the outcome of this one. The last one to be aborted aborts this one. */
   join(job: Job): void {
     for (const accountId of job.accounts) this.accountIds.add(accountId);
-    job.usedTime = this.usedTime;
+    job.shared = { job: this, beforeMs: this.time.at(performance.now()) };
+    this.joined += 1;
     this.waiting += 1;
     const leave = (): void => {
       this.waiting -= 1;

@@ -7,6 +7,9 @@ import type { Row } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
 import type { Table } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
+import { slotPool } from "../db/fair-pool.ts";
+import type { Job } from "../db/job.ts";
+import { interruptible } from "../db/session-pool.ts";
 import { fileLiteral, sql } from "../db/sql.ts";
 import { duckdbType, parquetOptions, rowsOfNdjson } from "./file-writer.ts";
 import { csvRows, encodeCsv, type TableFormat } from "./table-formats.ts";
@@ -16,20 +19,20 @@ export class TableEncoder {
   private readonly parquet = new ParquetEncoder();
 
   private readonly encoders: Readonly<
-    Record<TableFormat, (table: Table, isRaw: boolean) => Promise<string | Uint8Array>>
+    Record<TableFormat, (table: Table, job: Job, isRaw: boolean) => Promise<string | Uint8Array>>
   > = {
     arrow: async (table) => (await import("./arrow.ts")).encodeArrow(table),
-    parquet: (table) => this.parquet.encode(table),
-    csv: async ({ columns, rows }, isRaw) => {
+    parquet: (table, job) => this.parquet.encode(table, job),
+    csv: async ({ columns, rows }, _, isRaw) => {
       const header = encodeCsv({ columns, rows: [] });
       return header + (await textOf(rows, (some) => csvRows({ columns, rows: some }, isRaw)));
     },
     ndjson: ({ rows }) => textOf(rows, ndjsonOf),
   };
 
-  /** Returns the bytes of a table in a format. `isRaw` leaves formulas in the texts of CSV. */
-  async encode(format: TableFormat, table: Table, isRaw = false): Promise<Buffer> {
-    const encoded = await this.encoders[format](table, isRaw);
+  /** Returns the bytes of a table in a format, for a job: rejects when that is aborted. `isRaw` leaves formulas in the texts of CSV. */
+  async encode(format: TableFormat, table: Table, job: Job, isRaw = false): Promise<Buffer> {
+    const encoded = await job.race(this.encoders[format](table, job, isRaw));
     return typeof encoded === "string"
       ? Buffer.from(encoded)
       : Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
@@ -55,6 +58,10 @@ const ndjsonOf = (rows: readonly Row[]): string => rows.map((row) => `${JSON.str
 /** The memory of the database that writes responses, which have at most a page of rows. */
 const encoderMemory = "256MiB";
 
+/** Responses that are written at once, and those that may wait for it. */
+const writersMax = 2;
+const waitingMax = 512;
+
 interface OpenWriter {
   readonly database: DuckDatabase;
   /** The only folder that the database may access. */
@@ -67,9 +74,10 @@ interface OpenWriter {
  */
 class ParquetEncoder {
   private opening: Promise<OpenWriter> | undefined;
+  private readonly writers = slotPool(writersMax, waitingMax);
 
   /** Returns the bytes of a file, whose key-value metadata is that of the table. */
-  async encode({ columns, rows, metadata }: Table): Promise<Buffer> {
+  async encode({ columns, rows, metadata }: Table, job: Job): Promise<Buffer> {
     const { database, folder } = await this.open();
     const types = columns.map(({ name, type }) => ({ name, type: duckdbType(type) }));
     const path = joinPath(folder, randomUUID());
@@ -77,9 +85,9 @@ class ParquetEncoder {
     const filePath = `${path}.parquet`;
     try {
       await writeFile(rowsPath, await textOf(rows, ndjsonOf), { mode: 0o600 });
-      await database.using((session) =>
-        session.run(sql`
-          COPY (${rowsOfNdjson(rowsPath, types)}) TO ${fileLiteral(filePath)} (${parquetOptions(metadata)})`),
+      const statement = sql`COPY (${rowsOfNdjson(rowsPath, types)}) TO ${fileLiteral(filePath)} (${parquetOptions(metadata)})`;
+      await this.writers.use(job, () =>
+        database.using((session) => interruptible(session, job.signal, () => session.run(statement))),
       );
       return await readFile(filePath);
     } finally {

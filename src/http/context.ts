@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { pricingVersion } from "../accounts/policy/prices.ts";
 import { decodedBody } from "../contract/decode.ts";
+import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
@@ -91,9 +92,12 @@ export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }:
 /** How much of a body that is too long is received, and discarded, before the connection is closed. */
 const discardedBytesMax = 8 * 2 ** 20;
 
-/** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Refuses other encodings. Throws Abandoned if it does not arrive whole. */
-export const readBody = async (context: RequestContext, bytesMax: number): Promise<string | undefined> =>
-  decodedBody(await readBytes(context, bytesMax));
+/** Reads a body as UTF-8. Refuses with `body_too_large` one that is longer than `bytesMax`, and other encodings. Throws Abandoned if it does not arrive whole. */
+export async function readBody(context: RequestContext, bytesMax: number): Promise<string> {
+  const text = decodedBody(await readBytes(context, bytesMax));
+  if (text === undefined) throw refuse("body_too_large", { limit: bytesMax });
+  return text;
+}
 
 /** Reads a body as `readBody` does, as bytes. */
 export async function readBytes({ req }: RequestContext, bytesMax: number): Promise<Buffer | undefined> {

@@ -3,7 +3,6 @@ import compose from "koa-compose";
 import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { document, documentWithoutAccounts, operation, operations } from "../contract/document.ts";
-import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import { answerAccount, isAccountOperation } from "../operations/account-operations.ts";
 import type { Admission } from "../operations/admission.ts";
@@ -54,8 +53,8 @@ const respond =
 const respondWithAccount =
   (id: AccountOperationId, services: PipelineServices): Middleware =>
   async (context) => {
-    const body = operation(id).requestBody === undefined ? "" : await readBody(context, bodyBytesMax);
-    if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
+    const body = async (): Promise<string> =>
+      operation(id).requestBody === undefined ? "" : readBody(context, bodyBytesMax);
     const { querystring, params } = context;
     context.body = await answerAccount(id, callerOf(context), { querystring, params, body }, services);
     context.set("Cache-Control", "private, no-store");

@@ -8,10 +8,11 @@ import type { Identity } from "../accounts/accounts.ts";
 import { isObject, parsedJson, repeatedName } from "../base/json.ts";
 import { inTurnOf } from "../base/turns.ts";
 import { messageOf } from "../base/user-error.ts";
+import { decodedBody } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import { type RequestContext, readBody } from "../http/context.ts";
+import { type RequestContext, readBytes } from "../http/context.ts";
 import { spoolExport } from "../http/exports/charged-export.ts";
 import { StartedExports } from "../http/exports/started-exports.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
@@ -57,7 +58,7 @@ export async function respondToAgent(
   identity: Identity,
   services: AgentServices,
 ): Promise<void> {
-  const text = await readBody(context, agentRequestBytesMax);
+  const text = decodedBody(await readBytes(context, agentRequestBytesMax));
   if (text === undefined)
     return sendError(context, 413, `Request too large: expected at most ${agentRequestBytesMax} bytes.`);
   const call = new AbortController();

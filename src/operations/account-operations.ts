@@ -38,23 +38,23 @@ const handlers: { readonly [Id in AccountOperationId]: Handler<Id> } = {
 
 export const isAccountOperation = (id: string): id is AccountOperationId => Object.hasOwn(handlers, id);
 
-/** A request whose `body` is the text that it sends, empty if it sends none. */
+/** A request whose `body` reads the text that it sends, once it may be answered; none by default. */
 interface AccountRequest extends Pick<OperationRequest, "querystring" | "params"> {
-  readonly body?: string;
+  readonly body?: () => Promise<string>;
 }
 
 /** Answers an operation. Refuses as documented. */
 export async function answerAccount<Id extends AccountOperationId>(
   id: Id,
   caller: Caller,
-  { querystring, params = {}, body = "" }: AccountRequest,
+  { querystring, params = {}, body = async () => "" }: AccountRequest,
   services: AccountServices,
 ): Promise<AnswerOf<Id>> {
   requireScope(caller, id);
   await countCall(services.accounts, caller);
   const request = decoderOf(id)(querystring, params);
   const handler: Handler<Id> = handlers[id];
-  return handler({ ...request, caller, body: decodeBody(id, body) }, services);
+  return handler({ ...request, caller, body: decodeBody(id, await body()) }, services);
 }
 
 async function usageOf(

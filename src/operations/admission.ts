@@ -59,7 +59,7 @@ export class Admission {
       unbind();
       if (end === undefined) leave();
       else end.then(leave, leave);
-      if (job.signal.aborted) this.countUncharged(caller, job.time.at(performance.now()), isCounted);
+      if (job.signal.aborted) this.countUncharged(caller, job.usedMs(performance.now()), isCounted);
     }
   }
 

@@ -110,7 +110,7 @@ export async function answer<Id extends EndpointId>(
       if (computed === undefined) return representation;
       const { json, ...pages } = computed;
       const content =
-        format === "json" ? json : await encoder.encode(format, await resultTable(id, request.query, json), isRaw);
+        format === "json" ? json : await encoder.encode(format, await resultTable(id, request.query, json), job, isRaw);
       return { ...representation, ...pages, content, usage: await charge(accounts, caller, hold) };
     } finally {
       hold.release();

@@ -217,3 +217,17 @@ test("a pool that is closed while a statement runs closes its session afterwards
   job.abort(new Abandoned());
   await assert.rejects(run, Abandoned);
 });
+
+test("the time of a shared job counts for a job from when it waits for it, divided by those that have waited", async () => {
+  const shared = new Job("a");
+  const first = new Job("a");
+  const second = new Job("b");
+  shared.join(first);
+  const startMs = performance.now();
+  shared.time.start(startMs - 4000);
+  shared.join(second);
+  assert.ok(second.usedMs(performance.now()) < 1000);
+  shared.time.end(startMs + 2000);
+  assert.ok(Math.abs(first.usedMs(startMs + 2000) - 3000) < 500);
+  assert.ok(Math.abs(second.usedMs(startMs + 2000) - 1000) < 500);
+});

@@ -172,7 +172,7 @@ const writeHere = (
 ): Promise<FileSize | undefined> =>
   current.use(async (open) => {
     if (open.manifest.version !== version) return undefined;
-    const encoded = await encodeExport(query, open.withJob(job), quickRowsMax, { encoder, format });
+    const encoded = await encodeExport(query, open.withJob(job), quickRowsMax, { encoder, format, job });
     if (encoded === undefined) return undefined;
     const { content, rows } = encoded;
     onRows(rows);

@@ -45,9 +45,8 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
     requireScope(caller, "runSql");
     if (services.sqlDeadlineMs === 0)
       throw refuse("not_found", { what: "resource", id: "/v1/sql (which the operator turns on with --sql-deadline)" });
-    const body = await readBody(context, bodyBytesMax);
-    if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
     const respond = async (job: Job): Promise<void> => {
+      const body = await job.race(readBody(context, bodyBytesMax));
       const { query } = decode(context.querystring, context.params);
       const format = negotiateFormat(context.headers, pageFormats, query.format);
       const numbers = numberTextsIn(body, "params");

@@ -286,11 +286,14 @@ function boundsReading(bounds: Bounds, base: string): Reading {
   };
 }
 
+/** More days lead to no date. */
+const changedDaysMax = 36_500;
+
 /** Returns the listings whose price fell, and last changed within some days: both have a filter of listing search. */
 function changedReading(bounds: Bounds, { asOf }: BoundsContext): Reading {
   const { length } = bounds;
   const { min, max } = limitsOf(bounds, 0);
-  if (max === undefined || min !== undefined)
+  if (max === undefined || min !== undefined || max > changedDaysMax)
     return { length, reason: "Changed prices are searched by the days since then at most: expected within 7 days." };
   const value = plusDays(asOf, -max);
   return {

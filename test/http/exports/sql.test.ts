@@ -245,6 +245,13 @@ test("a body that is too large, another method, and a key without the scope are 
   assert.deepEqual((await errorOf(run("SELECT 1 AS a", undefined, { as: other }))).slice(0, 2), [403, "missing_scope"]);
 });
 
+test("a request beyond the rate limit is refused as that, even if its body is too large", async () => {
+  const as = await createCustomer(client.accounts, { scopes, override: { per10s: 1, per60s: 1 } });
+  const codes = [];
+  for (let count = 0; count < 2; count += 1) codes.push((await errorOf(post("x".repeat(70_000), { as })))[1]);
+  assert.deepEqual(codes, ["body_too_large", "rate_limit_exceeded"]);
+});
+
 test("SQL is off unless the operator turns it on", async () => {
   const { client: usual } = await sampleService();
   const as = await createCustomer(usual.accounts, { scopes });
