@@ -20,6 +20,11 @@ export const dealerProfiles = (listings: Sql): Sql => sql`
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
 
+/** Returns the rows of the options that listings have: the newest one of each code of a make, if it has a name and a price. */
+export const pricedOptions = (options: Sql): Sql => sql`
+  FROM (SELECT DISTINCT ON (make, code) * FROM (${options}) ORDER BY make, code, option_key DESC)
+  WHERE "name" IS NOT NULL AND msrp IS NOT NULL`;
+
 /** The rank of each build in the sort order of listings; equal for builds that do not differ in it. */
 export const buildRanks = sql`
   SELECT build_key, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS build_rank FROM builds`;

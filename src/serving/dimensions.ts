@@ -7,6 +7,7 @@ import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { forEachInTurns } from "../base/turns.ts";
 import type { Session } from "../db/duckdb.ts";
 import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
+import { pricedOptions } from "../lake/derived-relations.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 import { columnsInSequence } from "../lake/served-columns.ts";
 import { buildColumns, dealerColumns } from "../lake/tables.ts";
@@ -34,11 +35,10 @@ function formatOf(home: "builds" | "dealers", columns: object): JsonRowFormat<st
 export const buildRow = formatOf("builds", buildColumns);
 export const dealerRow = formatOf("dealers", dealerColumns);
 
-/** Query for the options of each make, ordered by code. The newest row of a code applies; codes without name or price are omitted. */
+/** Query for the options of each make, ordered by code. */
 export const optionsByMake = sql`
   SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
-  FROM   (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
-  WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
+  FROM   (${pricedOptions(sql`FROM options`)})
   GROUP BY make`;
 
 interface DimensionMaps {

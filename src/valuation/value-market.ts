@@ -3,7 +3,7 @@
  * and `price_effects`, and names the tables of the search index that values and comparables are read from.
  */
 import { ident, integerLiteral, literal, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/derived-relations.ts";
+import { pricedOptions, rowsOfFiles } from "../lake/derived-relations.ts";
 import type { Manifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
 import { keywordBits } from "../lake/tables.ts";
@@ -69,8 +69,7 @@ export function pricedListings({ active, sold, builds, dealers, tokens, options 
   const today = sql`DATE ${literal(day)}`;
   return sql`
     WITH worth AS (
-      SELECT token_key, make, options.msrp FROM (${tokens}) AS tokens JOIN (${options}) AS options ON code = token
-      WHERE kind = 'option' AND options.msrp IS NOT NULL
+      SELECT token_key, make, msrp FROM (${tokens}) JOIN (${pricedOptions(options)}) ON code = token WHERE kind = 'option'
     ), listings AS (
       SELECT ${columns}, NULL::DATE AS sold_date FROM (${active})
       UNION ALL

@@ -16,7 +16,7 @@ const compare = (query: Readonly<Record<string, unknown>>): Promise<Found> => {
 const rows = await queryLake(
   lake,
   `SELECT vin, make, model, year, miles, trim, version, state, postal_code, options_packages, keywords, market_value,
-          (SELECT sum(o.msrp)::INTEGER FROM options AS o WHERE o.make = l.make AND list_contains(l.options_packages, o.code)) AS worth
+          (SELECT sum(o.msrp)::INTEGER FROM (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC) AS o WHERE o.make = l.make AND list_contains(l.options_packages, o.code)) AS worth
    FROM active AS l WHERE inventory_type = 'used' AND value_step = 'trim' AND len(options_packages) > 0 ORDER BY id`,
 );
 const [row = {}] = rows.filter(({ worth, version }) => Number(worth) > 500 && version !== null);

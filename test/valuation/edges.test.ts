@@ -1,5 +1,6 @@
 /** Values where listings are few, at and beyond the ends of what is listed, and their intervals by listings that the fit has not seen. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
@@ -44,6 +45,23 @@ const pickups = (
 ).map(([year, trim, miles, price], n): FeedRow => {
   const car = { make: "GMC", model: "Hummer EV", trim, body_type: "pickup", powertrain_type: "ev" };
   return { vin: vinOf(900 + n), dealer_id: dealerIdOf(1), inventory_type: "used", ...car, year, miles, price };
+});
+
+test("an option counts with its newest price, and one whose newest row has no price does not", async () => {
+  const feeds = await temporaryFolder(fileScope);
+  const inventory = sedans.map((car, n) => ({ ...car, options_packages: n === 0 ? "53A|RF|OLD" : "" }));
+  const option = (code: string, name: string, msrp: number | "") => ({ make: "Toyota", code, name, msrp });
+  const days = {
+    "2026-11-18": [option("53A", "Tow Pkg", 1000), option("RF", "Roof", 500), option("OLD", "Old", 300)],
+    "2026-11-19": [option("53A", "Tow Package", 1100), option("RF", "Sun Roof", 500), option("OLD", "Old", "")],
+  };
+  for (const [day, options] of Object.entries(days))
+    await writeFeeds(feeds, day, { dealers: [dealer], inventory, options });
+  const made = await createLake(fileScope, feeds);
+  const files = (await currentManifest(made.lake))?.tables.valuations ?? [];
+  const paths = files.map(({ path }) => `'${join(made.lake, path)}'`);
+  const [row] = await queryLake(made.lake, `SELECT max(option_value) AS worth FROM read_parquet([${paths}])`);
+  assert.equal(row?.worth, 1600);
 });
 
 test("five pickups of a body type and powertrain have no values far from their prices, and none beyond them", async () => {

@@ -19,7 +19,7 @@ import { client, lake } from "./valued-market.ts";
 
 const asOf = "2026-11-19";
 const columns = `id, vin, make, model, trim, version, year, body_type, powertrain_type, state, price, msrp, miles, inventory_type, latitude, longitude,
-  list_contains(keywords, 'branded') AS is_branded, options_packages, (SELECT sum(o.msrp)::INTEGER FROM options AS o WHERE o.make = l.make AND list_contains(l.options_packages, o.code)) AS option_value`;
+  list_contains(keywords, 'branded') AS is_branded, options_packages, (SELECT sum(o.msrp)::INTEGER FROM (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC) AS o WHERE o.make = l.make AND list_contains(l.options_packages, o.code)) AS option_value`;
 const market = await queryLake(
   lake,
   `SELECT ${columns}, NULL::VARCHAR AS sold_date FROM active AS l UNION ALL
