@@ -53,9 +53,10 @@ export class FairPool<Slot> {
     return { waiting: this.waiting.size, running: this.running.size, longestMs };
   }
 
-  /** Retires the slots; those in use when their work has ended. */
+  /** Retires the slots; those in use when their work has ended. Refuses what waits, and what comes later. */
   close(): void {
     this.isClosed = true;
+    for (const waiting of this.waiting) this.drop(waiting, this.options.refusal());
     for (const slot of this.idle.splice(0)) this.options.retire?.(slot);
   }
 
@@ -64,6 +65,7 @@ export class FairPool<Slot> {
     return new Promise((resolve, reject) => {
       const { signal } = job;
       if (signal.aborted) return reject(signal.reason);
+      if (this.isClosed) return reject(this.options.refusal());
       const queuedAtMs = performance.now();
       const onAbort = (): void => this.drop(waiting, signal.reason);
       const waiting: Waiting<Slot> = {

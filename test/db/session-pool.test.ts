@@ -218,6 +218,16 @@ test("a pool that is closed while a statement runs closes its session afterwards
   await assert.rejects(run, Abandoned);
 });
 
+test("a pool that is closed refuses what waits for a session and what comes later, and ends what runs", async (t) => {
+  const pool = await openPool(t);
+  const running = pool.engineOf(new Job("a")).rows(heavy);
+  const waiting = pool.engineOf(new Job("a")).rows(light);
+  pool.close();
+  await assert.rejects(waiting, refusedAs("overloaded"));
+  await assert.rejects(pool.engineOf(new Job("a")).rows(light), refusedAs("overloaded"));
+  assert.equal((await running).length, 1);
+});
+
 test("the time of a shared job counts for a job from when it waits for it, divided by those that have waited", async () => {
   const shared = new Job("a");
   const first = new Job("a");
