@@ -9,7 +9,6 @@ import { resolve } from "node:path";
 import { everyAccount } from "../base/fair-shares.ts";
 import { DamagedFile, messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import type { WorkCounts } from "../db/fair-pool.ts";
 import { compareVersions, currentVersion, filesOf, versionsIn } from "../lake/manifest.ts";
 import { rebuildInThread } from "./files/rebuild-in-thread.ts";
 import { damagedData, VerifiedFiles } from "./files/verified-files.ts";
@@ -54,7 +53,8 @@ export class CurrentVersion {
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
-  private rebuildCount = 0;
+  /** How often a search index or a row store has been rebuilt since the start. */
+  rebuilds = 0;
   private readonly closing = new AbortController();
   private readonly verified: VerifiedFiles;
   private readonly columns: ColumnCache;
@@ -86,29 +86,9 @@ export class CurrentVersion {
     return this.lease?.version.manifest.version;
   }
 
-  /** The as-of date of the version in service; undefined before the first one. */
-  get asOf(): string | undefined {
-    return this.lease?.version.manifest.as_of;
-  }
-
-  /** The published days of the version in service, in order. */
-  get days(): readonly string[] {
-    return Object.keys(this.lease?.version.manifest.days ?? {});
-  }
-
-  /** The serving files that the version in service uses; undefined before the first one. */
-  get served(): LakeVersion["served"] | undefined {
-    return this.lease?.version.served;
-  }
-
-  /** How often a search index or a row store has been rebuilt since the start. */
-  get rebuilds(): number {
-    return this.rebuildCount;
-  }
-
-  /** The numbers of statements of the version in service that wait and run. */
-  get statements(): WorkCounts {
-    return this.lease?.version.statements ?? { waiting: 0, running: 0, longestMs: undefined };
+  /** What is known of the version in service without keeping it open; undefined before the first one. */
+  get inService(): Pick<LakeVersion, "manifest" | "served" | "statements"> | undefined {
+    return this.lease?.version;
   }
 
   /** The memory of the columns of search indexes, in bytes. */
@@ -184,7 +164,7 @@ export class CurrentVersion {
       verified,
       columns,
       onRebuild: (message) => {
-        this.rebuildCount += 1;
+        this.rebuilds += 1;
         options.onRebuild?.(message);
       },
     };

@@ -1,5 +1,6 @@
 /** Records of the ingests of a version's days: the tables `feeds` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
+import { rowReader } from "../db/row-reader.ts";
 import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
@@ -8,26 +9,28 @@ import { listingRow, servedColumns } from "../lake/served-columns.ts";
 import type { TableName } from "../lake/tables.ts";
 import { attributeOf } from "../listing/schema.ts";
 
-export interface IngestedDay {
-  readonly day: string;
+const readDay = rowReader({
+  day: textIn,
   /** Dealers that delivered a feed, and VINs in the feeds. */
-  readonly feeds: number;
-  readonly vins: number;
-  readonly collapsed: number;
+  feeds: integerIn,
+  vins: integerIn,
+  collapsed: integerIn,
   /** Rows that were refused, values that became unknown, and values that are unusual. */
-  readonly rejected: number;
-  readonly unknown: number;
-  readonly noted: number;
-}
+  rejected: integerIn,
+  unknown: integerIn,
+  noted: integerIn,
+});
 
-/** Issues of a day with the same outcome, field and reason, and one example. */
-interface IssueGroup {
-  readonly outcome: string;
-  readonly field: string;
-  readonly reason: string;
-  readonly count: number;
-  readonly example: string | null;
-}
+export type IngestedDay = ReturnType<typeof readDay>;
+
+/** Reads issues of a day with the same outcome, field and reason, and one example. */
+const readIssues = rowReader({
+  outcome: textIn,
+  field: textIn,
+  reason: textIn,
+  count: integerIn,
+  example: textOrNullIn,
+});
 
 /** A version whose Parquet files a statement can read. */
 export interface ParquetVersion {
@@ -65,34 +68,20 @@ export class FeedRecords {
       USING (delivery_date)
       ORDER BY day DESC`,
     );
-    return rows.map((row) => ({
-      day: textIn(row, "day"),
-      feeds: integerIn(row, "feeds"),
-      vins: integerIn(row, "vins"),
-      collapsed: integerIn(row, "collapsed"),
-      rejected: integerIn(row, "rejected"),
-      unknown: integerIn(row, "unknown"),
-      noted: integerIn(row, "noted"),
-    }));
+    return rows.map(readDay);
   }
 
   /** Returns the issues of a day in groups, the largest first. */
-  async issues(day: string): Promise<readonly IssueGroup[]> {
+  async issues(day: string): Promise<readonly ReturnType<typeof readIssues>[]> {
     const files = this.filesOf("rejects", [day]);
     const rows = await this.version.rowsFrom(
       files,
       sql`
-      SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS issues, min(value) AS example
+      SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS "count", min(value) AS example
       FROM (${rowsOfDay("rejects", files, this.folder, day)})
-      GROUP BY ALL ORDER BY issues DESC, outcome, field, reason LIMIT 200`,
+      GROUP BY ALL ORDER BY "count" DESC, outcome, field, reason LIMIT 200`,
     );
-    return rows.map((row) => ({
-      outcome: textIn(row, "outcome"),
-      field: textIn(row, "field"),
-      reason: textIn(row, "reason"),
-      count: integerIn(row, "issues"),
-      example: textOrNullIn(row, "example"),
-    }));
+    return rows.map(readIssues);
   }
 
   /** Returns the first rows of a day with an issue, in order, that have the chosen values: of `dealer_id`, `outcome`, `field` as in `issues`, `reason`. */

@@ -90,7 +90,7 @@ export function startMessages(services: MessageServices): () => Promise<void> {
     );
   };
   const poll = async (): Promise<void> => {
-    if (current.asOf === undefined) return;
+    if (current.inService === undefined) return;
     const version = await publishedVersion(services);
     const due = await accounts.administration.call(dueSearches, version, clock.wallMs());
     if (!stopping.signal.aborted) for (const search of due) start(search, version);

@@ -81,7 +81,7 @@ export class Freshness {
   get faults(): readonly string[] {
     return [
       ...(this.hasFailed ? ["the last ingest failed"] : []),
-      ...(this.isOverdue ? [`no delivery after ${this.current.asOf}`] : []),
+      ...(this.isOverdue ? [`no delivery after ${this.asOf}`] : []),
       ...(this.fetched === undefined ? [] : fetchFaults(this.fetched)),
     ];
   }
@@ -89,7 +89,7 @@ export class Freshness {
   get report(): FreshnessReport {
     return {
       status: this.hasFailed ? "failed" : this.isOverdue ? "stale" : "fresh",
-      day: this.current.asOf ?? null,
+      day: this.asOf ?? null,
       publishedAtMs: this.publication?.atMs ?? null,
       dueAtMs: this.dueAtMs ?? null,
       dealers: this.dealers ?? null,
@@ -100,15 +100,20 @@ export class Freshness {
     clearInterval(this.timer);
   }
 
+  private get asOf(): string | undefined {
+    return this.current.inService?.manifest.as_of;
+  }
+
   /** From when on the next delivery is overdue; undefined for never. */
   private get dueAtMs(): number | undefined {
     const { overdueMs } = this.options;
-    const { asOf, days } = this.current;
-    if (asOf === undefined || overdueMs === 0) return undefined;
-    if (overdueMs !== undefined) return Date.parse(asOf) + overdueMs;
-    const next = nextDayOf(days);
+    const { manifest } = this.current.inService ?? {};
+    if (manifest === undefined || overdueMs === 0) return undefined;
+    const asOfMs = Date.parse(manifest.as_of);
+    if (overdueMs !== undefined) return asOfMs + overdueMs;
+    const next = nextDayOf(Object.keys(manifest.days));
     if (next === undefined || this.publication === undefined) return undefined;
-    return this.publication.atMs + Date.parse(next) - Date.parse(asOf) + graceMs;
+    return this.publication.atMs + Date.parse(next) - asOfMs + graceMs;
   }
 
   /** Reads, once for each version, when it was published and which dealers delivered. */
@@ -136,7 +141,7 @@ export class Freshness {
       logger.warn({ error: messageOf(thrown) }, "records of the last ingest not readable");
     }
     if (this.isOverdue && !this.wasOverdue)
-      logger.error({ asOf: this.current.asOf, dueAt: isoTime(this.dueAtMs ?? null) }, "ingest overdue");
+      logger.error({ asOf: this.asOf, dueAt: isoTime(this.dueAtMs ?? null) }, "ingest overdue");
     this.wasOverdue = this.isOverdue;
   }
 }

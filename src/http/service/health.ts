@@ -57,7 +57,7 @@ export const readinessOf =
       ingest: ingestReport(freshness),
       freshness: freshnessReport(freshness.report),
       lake: current.fileCounts,
-      serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.rebuilds },
+      serving: { ...(current.inService?.served ?? { index: false, rows: false }), fallbacks: current.rebuilds },
       response_cache: responseCache.counts,
     };
     return { isReady, report };

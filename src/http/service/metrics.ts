@@ -34,8 +34,8 @@ type Reading = readonly [
 // biome-ignore format: a table is read by its columns
 const readings: readonly Reading[] = [
   ["carquet_connections",                  "gauge",   "Open connections.",                                                ({ connections }) => connections.count],
-  ["carquet_engine_statements_waiting",    "gauge",   "Statements that wait for a session of the query engine.",          ({ current }) => current.statements.waiting],
-  ["carquet_engine_statements_running",    "gauge",   "Statements that the query engine runs.",                           ({ current }) => current.statements.running],
+  ["carquet_engine_statements_waiting",    "gauge",   "Statements that wait for a session of the query engine.",          ({ current }) => current.inService?.statements.waiting ?? 0],
+  ["carquet_engine_statements_running",    "gauge",   "Statements that the query engine runs.",                           ({ current }) => current.inService?.statements.running ?? 0],
   ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ responseCache }) => responseCache.counts.hits],
   ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ responseCache }) => responseCache.counts.shared],
   ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ responseCache }) => responseCache.counts.misses],
@@ -57,8 +57,8 @@ const readings: readonly Reading[] = [
   ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
-  ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from the lake, 0 if it was rebuilt.", ({ current }) => Number(current.served?.index ?? false)],
-  ["carquet_row_store_in_use",             "gauge",   "1 if the row store is read from the lake, 0 if it was rebuilt.",   ({ current }) => Number(current.served?.rows ?? false)],
+  ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from the lake, 0 if it was rebuilt.", ({ current }) => Number(current.inService?.served.index ?? false)],
+  ["carquet_row_store_in_use",             "gauge",   "1 if the row store is read from the lake, 0 if it was rebuilt.",   ({ current }) => Number(current.inService?.served.rows ?? false)],
   ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
   ["carquet_serving_fallbacks_total",      "counter", "How often a search index or row store was rebuilt.",               ({ current }) => current.rebuilds],
 ];

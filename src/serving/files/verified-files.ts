@@ -30,18 +30,14 @@ export type FileCheck = "size" | "content" | "again";
 export class VerifiedFiles {
   private readonly checks = new Map<string, Check>();
   private readonly hashing = new Map<string, Promise<string | undefined>>();
-  private damageCount = 0;
+  /** How often a file has been found damaged. */
+  damages = 0;
 
   /** `onDamage` is called once when a file is found damaged. */
   constructor(
     private readonly folder: string,
     private readonly onDamage: (fault: string) => void = () => {},
   ) {}
-
-  /** How often a file has been found damaged. */
-  get damages(): number {
-    return this.damageCount;
-  }
 
   /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. */
   async faultOf(file: ListedFile, check: FileCheck = "content"): Promise<string | undefined> {
@@ -93,7 +89,7 @@ export class VerifiedFiles {
     const previous = this.checkOf(file);
     this.checks.set(keyOf(file), { identity, fault, checkedAtMs: performance.now() });
     if (fault !== undefined && previous?.fault === undefined) {
-      this.damageCount += 1;
+      this.damages += 1;
       this.onDamage(fault);
     }
     return fault;

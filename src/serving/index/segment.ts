@@ -8,6 +8,7 @@ import { epochDay } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import { inShareOfLeast, presentAccount } from "../../base/turns.ts";
 import type { Session } from "../../db/duckdb.ts";
+import { rowReader } from "../../db/row-reader.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listNames, numberNames } from "../../listing/schema.ts";
@@ -90,16 +91,16 @@ export class ColumnCache {
   }
 }
 
-/** The numbers of rows in a segment. */
-interface RowCounts {
-  readonly all: number;
-  readonly today: number;
-  readonly sold: number;
+/** Reads the numbers of rows in a segment. */
+const readCounts = rowReader({
+  all: integerIn,
+  today: integerIn,
+  sold: integerIn,
   /** How many have ended before the published day. */
-  readonly ended: number;
+  ended: integerIn,
   /** The first day on which a row holds, as days since 1970. */
-  readonly since: number;
-}
+  since: integerIn,
+});
 
 /** An attached index. */
 interface SegmentSource {
@@ -145,7 +146,7 @@ export class Segment {
     private readonly source: SegmentSource,
     readonly dictionary: Dictionary,
     readonly dealers: Dealers,
-    readonly counts: RowCounts,
+    readonly counts: ReturnType<typeof readCounts>,
     /** The ranks of its builds, in their order, among all builds of the version: ranks in an index compare within it only. */
     readonly buildRanks: Int32Array,
   ) {}
@@ -160,15 +161,8 @@ export class Segment {
              (count(*) FILTER (valid_to = ${integerLiteral(gone.sold)}))::INTEGER AS sold,
              coalesce(min(valid_from) FILTER (${hasHeld}), 0)::INTEGER AS since, (count(*) FILTER (${hasHeld} AND NOT ${isToday}))::INTEGER AS ended
       FROM   ${ident(catalog, "listings")}`);
-    const counts = {
-      all: integerIn(row, "all"),
-      today: integerIn(row, "today"),
-      sold: integerIn(row, "sold"),
-      ended: integerIn(row, "ended"),
-      since: integerIn(row, "since"),
-    };
     const dictionary = await Dictionary.read(session, catalog);
-    return new Segment(source, dictionary, await Dealers.read(session, catalog), counts, ranks);
+    return new Segment(source, dictionary, await Dealers.read(session, catalog), readCounts(row ?? {}), ranks);
   }
 
   get catalog(): string {

@@ -133,7 +133,7 @@ export async function healthOf({
   const { dueAtMs } = freshness.report;
   return {
     ...(await diskOf(exports.lake)),
-    ...current.statements,
+    ...(current.inService?.statements ?? { running: 0 }),
     dueInMs: dueAtMs === null ? undefined : dueAtMs - accounts.administration.nowMs,
     hasFailed: freshness.hasFailed,
     isDegraded: readiness().report.reasons.length > 0,

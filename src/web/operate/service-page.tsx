@@ -22,7 +22,7 @@ export const servicePage =
   async ({ visitor }) => {
     // Before the page's own statements run.
     const health = await healthOf(services);
-    const { waiting } = services.current.statements;
+    const { waiting = 0 } = services.current.inService?.statements ?? {};
     const { reasons } = services.readiness().report;
     const reviews = visitor.isOpen ? [] : await services.accounts.administration.call(queuedReviews);
     return operatePage({
