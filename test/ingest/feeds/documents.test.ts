@@ -406,3 +406,26 @@ test("of a Parquet file that is refused, no row is read: neither an invalid valu
   const settings = { limits: defaultFeedLimits, mapping: mappingOf(named, "mapping.json") };
   assert.equal((await database.using((session) => tryDay(session, delivery, settings))).rows, 1);
 });
+
+test("the point of a number in Parquet and NDJSON is decimal, that of a text may group thousands", async () => {
+  const path = join(await temporaryFolder(fileScope), "cars.parquet");
+  const statement = sql`SELECT 'V1' AS vin, 160.934::DOUBLE AS m, 12::DECIMAL(10,3) AS price, '1.234' AS stock, 'North' AS seller`;
+  await database.using((session) => session.run(sql`COPY (${statement}) TO ${literal(path)} (FORMAT parquet)`));
+  const number = { from: "m", number: { unit: "km" } };
+  const fields = { vin: "vin", miles: number, price: "price", stock_number: "stock" };
+  const { inventory } = await read({ "cars.parquet": await readFile(path) }, { ...mapping, fields });
+  assert.deepEqual(
+    inventory.map(({ miles, price, stock_number }) => [miles, price, stock_number]),
+    [["160.9340 km", "12.0000", "1.234"]],
+  );
+  const lines = [`"price":25.995,"stock_number":1.234`, `"price":"25.995","stock_number":"1.234"`];
+  const ndjson = lines.map((values, n) => `{"vin":"V${n}","dealer_id":"1",${values}}\n`).join("");
+  const { inventory: ofLines } = await read({ "inventory.ndjson": ndjson });
+  assert.deepEqual(
+    ofLines.map(({ price, stock_number }) => [price, stock_number]),
+    [
+      ["25.9950", "1.234"],
+      ["25.995", "1.234"],
+    ],
+  );
+});
