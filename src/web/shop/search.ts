@@ -1,5 +1,6 @@
 /** The search behind a page of the shop: its cars, the counts beside the filters, the place of its ZIP code, and what would show more cars. */
 import { ownValue } from "../../base/json.ts";
+import { operation } from "../../contract/document.ts";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../operations/caller.ts";
@@ -182,13 +183,16 @@ function withoutWords(name: string, text: string): string {
   return ownValue(anyWords, name) ?? (facet === undefined ? `Without ${text}` : `Any ${lower(facet.title)}`);
 }
 
-const radiusMax = 3000;
+/** The longest radius that the API takes, in miles. */
+const radiusMax =
+  operation("searchListings").parameters.find(({ name }) => name === "radius")?.schema.maximum ?? Number.NaN;
 
 /** Returns the nearest cars beyond the radius of a view, within one that is about one and a half times as long. */
 async function fartherOf(context: SearchContext, view: ViewParameters, found: readonly CardListing[]) {
   const near = Number(view.radius);
-  const radius = near < 100 ? Math.ceil(near / 25 + 1) * 25 : Math.ceil((near * 1.5) / 50) * 50;
-  if (view.postal_code === undefined || !(near > 0) || radius > radiusMax) return undefined;
+  const wished = near < 100 ? Math.ceil(near / 25 + 1) * 25 : Math.ceil((near * 1.5) / 50) * 50;
+  const radius = Math.min(wished, radiusMax);
+  if (view.postal_code === undefined || !(near > 0 && near < radius)) return undefined;
   const wider = withParameters(view, { radius: String(radius) });
   const limit = String(found.length + beyondMax);
   const answer = await search(context, wider, { fields: cardFields.join(), sort: "distance", limit });

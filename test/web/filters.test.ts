@@ -1,0 +1,24 @@
+/** Filters of pages: addresses that the API would refuse in this form, and what pages say of and link for each. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { marketService } from "../support/http/service.ts";
+
+const { client } = await marketService();
+const headers = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+
+const get = (path: string): Promise<Response> => fetch(`${client.url}${path}`, { headers, redirect: "manual" });
+
+/** Returns the page of an address, which is whole. */
+async function htmlOf(path: string): Promise<string> {
+  const answer = await get(path);
+  const html = await answer.text();
+  assert.equal(answer.status, 200, path);
+  assert.ok(!html.includes("Missing:"), path);
+  return html;
+}
+
+test("a sparse search is widened up to the longest radius, and not beyond it", async () => {
+  const sparse = "/shop?postal_code=98109&max_price=9000&make=Ford";
+  assert.match(await htmlOf(`${sparse}&radius=400`), /GET \/v1\/listings\?[^ ]*radius=500&/);
+  await htmlOf(`${sparse}&radius=500`);
+});
