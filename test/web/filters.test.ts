@@ -1,6 +1,7 @@
 /** Filters of pages: addresses that the API would refuse in this form, and what pages say of and link for each. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readView } from "../../src/web/shop/view.ts";
 import { marketService } from "../support/http/service.ts";
 
 const { client } = await marketService();
@@ -21,4 +22,12 @@ test("a sparse search is widened up to the longest radius, and not beyond it", a
   const sparse = "/shop?postal_code=98109&max_price=9000&make=Ford";
   assert.match(await htmlOf(`${sparse}&radius=400`), /GET \/v1\/listings\?[^ ]*radius=500&/);
   await htmlOf(`${sparse}&radius=500`);
+});
+
+test("a bound stands in its field as the API takes it, and is read with the sign of any currency", async () => {
+  const html = await htmlOf("/shop?min_price=5000&max_price=25000.5&min_mileage=62500");
+  for (const [name, bound] of Object.entries({ min_price: 5000, max_price: 25000.5, min_mileage: 62500 }))
+    assert.match(html, new RegExp(`name="${name}" value="${bound}"`), name);
+  for (const written of ["€25,000", "£25000", "$25k"])
+    assert.deepEqual(readView(new URLSearchParams({ max_price: written })), { max_price: "25000" }, written);
 });

@@ -169,17 +169,17 @@ const RangeField = ({ definition, view, facets }: FacetFieldProps): JSX.Element 
     <RangeFacet
       legend={title}
       name={minName.slice("min_".length)}
-      texts={[boundText(name, min), boundText(name, max)]}
-      placeholders={[boundText(name, lowest?.toString()) || "any", "any"]}
+      texts={[min ?? "", max ?? ""]}
+      placeholders={[lowestText(name, lowest), "any"]}
       bars={ranges.map((range) => ({ count: range.count, isIn: isWithin(range) }))}
     />
   );
 };
 
-/** Formats a bound; the words of a client that are no number stay. */
-function boundText(name: string, bound = ""): string {
-  if (bound === "" || name === "year" || !Number.isFinite(Number(bound))) return bound;
-  return name === "price" ? dollars(Number(bound)) : decimal(Number(bound));
+/** Returns what the field of a lower bound says while it is empty. */
+function lowestText(name: string, lowest: number | undefined): string {
+  if (lowest === undefined) return "any";
+  return name === "year" ? String(lowest) : name === "price" ? dollars(lowest) : decimal(lowest);
 }
 
 const radii = ["10", "25", "50", "100", "150", "250", "500"];

@@ -31,9 +31,9 @@ export function readView(query: URLSearchParams): ViewParameters {
   return parameters;
 }
 
-/** Returns a bound as the API takes it: people write `$25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
+/** Returns a bound as the API takes it: people write `$25,000`, `€25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
 function plainNumber(name: string, value: string): string {
-  const [, digits, thousands] = /^\$?((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(k)?$/i.exec(value) ?? [];
+  const [, digits, thousands] = /^\p{Sc}?((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(k)?$/iu.exec(value) ?? [];
   if (digits === undefined || !/^(min|max)_/.test(name)) return value;
   const plain = digits.replaceAll(",", "");
   return thousands === undefined ? plain : String(Math.round(Number(plain) * 1000));
