@@ -164,6 +164,7 @@ test("a search is saved by its words or its filters, shown in words, and deleted
   assert.match(asked, /Used Toyota cars to \$20,000\./);
   assert.match(asked, /Not understood, and left out: zorgel\./);
   assert.equal((await send({ name: "none", words: "zorgel" })).status, 422);
+  assert.equal((await send({ name: "none", words: "sold cars" })).status, 422);
   const { page: listed, html: text } = await open("/account", cookie);
   assert.equal(textOf(listed, "#saved h2"), "Saved: 2 searches");
   assert.match(

@@ -10,9 +10,11 @@ import { CodeBox } from "../components/code-box.tsx";
 import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
+import { andList } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
+import { acceptedFilters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -96,11 +98,14 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
 
 /** The form of a search: the filters of the page that led here in words, or a question. */
 const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): JSX.Element => {
-  const filters = query.get("query");
+  const given = query.get("query");
+  const { filters, others } = acceptedFilters("listChanges", Object.fromEntries(new URLSearchParams(given ?? "")));
+  const kept = queryString(filters);
   return (
-    <Form visitor={visitor} action={path} class="form" hidden={filters === null ? {} : { query: filters }}>
+    <Form visitor={visitor} action={path} class="form" hidden={given === null ? {} : { query: kept }}>
       <h3>Save a search</h3>
-      {filters === null ? (
+      {others.length === 0 ? null : <Note>{withoutOthers(others)}</Note>}
+      {given === null ? (
         <Field
           label="Which cars"
           name="words"
@@ -109,7 +114,7 @@ const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): J
           hint="In your own words: the page that follows says what was understood."
         />
       ) : (
-        <p>{searchWordsOf(filters)}.</p>
+        <p>{searchWordsOf(kept)}.</p>
       )}
       <Field
         label="Name"
@@ -141,14 +146,15 @@ export const saveVisitorSearch =
     );
     if (name === "" || name.length > 80) throw new UserError("Invalid name of a search: expected 1 to 80 characters.");
     const requests = new PageRequests(services.callOperation, context, visitor);
-    const { query, unread } =
+    const { query, unread, others } =
       words === ""
-        ? { query: (fields.get("query") ?? "").trim().replace(/^.*\?/, ""), unread: [] }
+        ? { query: (fields.get("query") ?? "").trim().replace(/^.*\?/, ""), unread: [], others: [] }
         : await understood(requests, words);
     const search = { name, query, ...(url === "" ? {} : { webhook_url: url }) };
     const { data, meta } = await saveSearch(visitor.identity, search, services);
     const notes = [
       ...(unread.length === 0 ? [] : [`Not understood, and left out: ${unread.join(", ")}.`]),
+      ...(others.length === 0 ? [] : [withoutOthers(others)]),
       ...(meta?.unmatched ?? []).map(
         ({ parameter, value, did_you_mean: other }) =>
           `No listing has ever had ${parameter} “${value}”${other === undefined ? "." : `: did you mean “${other}”?`}`,
@@ -176,12 +182,17 @@ export const saveVisitorSearch =
     return { ...secretPage(judgement, body), micros: requests.micros };
   };
 
-/** Returns the filters of a question, as a query string, and its words that have none. Throws a UserError if nothing is understood. */
+const withoutOthers = (others: readonly string[]): string =>
+  `Left out: ${andList(others)}. Saved searches have no such filter.`;
+
+/** Returns the filters of a question, as a query string, its words that have none, and filters that saved searches lack. Throws a UserError if nothing is left. */
 async function understood(requests: PageRequests, words: string) {
   const { data } = await requests.call("interpretQuestion", { q: words });
   if (data.spans.length === 0)
     throw new UserError(`Nothing of “${words}” is understood: expected words such as "used AWD SUV under 25k".`);
-  return { query: queryString(data.filters), unread: data.unmatched.map(({ text }) => text) };
+  const { filters, others } = acceptedFilters("listChanges", data.filters);
+  if (Object.keys(filters).length === 0) throw new UserError(withoutOthers(others));
+  return { query: queryString(filters), others, unread: data.unmatched.map(({ text }) => text) };
 }
 
 /** Returns the handler of a form about a saved search. */

@@ -1,9 +1,9 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { ownValue } from "../../base/json.ts";
-import { type EndpointId, queryString, type TextParameters } from "../../operations/caller.ts";
+import { queryString, type TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
-import { pageRules, parameterNamesOf } from "../shell/page-parameters.ts";
+import { pageRules } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { lostFilter } from "../shop/filter-words.ts";
 import { apiFilters, readView } from "../shop/view.ts";
@@ -151,16 +151,6 @@ export const isOfAddress =
   ({ given }: MarketSearch) =>
   (thrown: unknown): boolean =>
     lostFilter(thrown, given) !== undefined;
-
-/** Returns the filters of a search that an operation has, and the names of those that it lacks. */
-export function acceptedFilters(id: EndpointId, { filters }: MarketSearch) {
-  const known = parameterNamesOf(id);
-  const all = Object.entries(filters);
-  return {
-    filters: Object.fromEntries(all.filter(([name]) => known.includes(name))),
-    others: all.flatMap(([name]) => (known.includes(name) ? [] : [name.replaceAll("_", " ")])),
-  };
-}
 
 /** Returns the page with the cars of a search, under further filters. */
 export const carsPath = ({ filters }: Pick<MarketSearch, "filters">, more: TextParameters = {}): string =>

@@ -2,8 +2,9 @@
 import { epochDay, plusDays } from "../../base/day.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { isSoldKnown, type MarketPeriod, type MarketSide, type TrendInterval } from "../sentences/market.ts";
+import { acceptedFilters } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { acceptedFilters, carsPath, isOfAddress, type MarketDays, type MarketSearch } from "./market-search.ts";
+import { carsPath, isOfAddress, type MarketDays, type MarketSearch } from "./market-search.ts";
 
 /** Returns the days of the period that an address chooses: by default 30. */
 export const periodIn = (query: URLSearchParams): string => query.get("days") ?? "30";
@@ -71,7 +72,7 @@ export async function loadTrend(
   period: Period,
   days: MarketDays,
 ): Promise<SearchTrend | undefined> {
-  const { filters, others } = acceptedFilters("getTrends", search);
+  const { filters, others } = acceptedFilters("getTrends", search.filters);
   const call = () => requests.call("getTrends", { ...filters, metric: metrics.join(), ...period });
   const trend = await requests.loadPart(`prices of ${search.plural}`, call, isOfAddress(search));
   if (trend === undefined) return undefined;
@@ -83,7 +84,7 @@ export async function loadTrend(
 async function loadLoss(requests: PageRequests, search: MarketSearch): Promise<SearchTrend["loss"]> {
   const { make, model } = search.filters;
   if (make === undefined || model === undefined || `${make}${model}`.includes(",")) return undefined;
-  const { filters } = acceptedFilters("getDepreciation", search);
+  const { filters } = acceptedFilters("getDepreciation", search.filters);
   const answer = await requests.loadPart(`depreciation of ${search.plural}`, () =>
     requests.call("getDepreciation", { ...filters, make, model, by: "age" }),
   );

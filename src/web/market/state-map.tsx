@@ -6,8 +6,9 @@ import { Figure } from "../components/figure.tsx";
 import { sortingOf } from "../components/numbers.tsx";
 import { mapTitle } from "../sentences/market.ts";
 import { amountOf, count, dollars } from "../shell/format.ts";
+import { acceptedFilters } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import { acceptedFilters, carsPath, isOfAddress, type MarketSearch } from "./market-search.ts";
+import { carsPath, isOfAddress, type MarketSearch } from "./market-search.ts";
 
 interface StateNumbers {
   readonly code: string;
@@ -25,7 +26,7 @@ interface StateCounts {
 
 /** Counts the states of a search. Returns undefined if they cannot be counted. Throws refusals of filters of the address. */
 export async function countStates(requests: PageRequests, search: MarketSearch): Promise<StateCounts | undefined> {
-  const { filters } = acceptedFilters("getFacets", search);
+  const { filters } = acceptedFilters("getFacets", search.filters);
   const query = { ...filters, facets: "state", metric: "price.median", facet_value_limit: "100" };
   const call = () => requests.call("getFacets", query);
   const answer = await requests.loadPart(`map of ${search.plural}`, call, isOfAddress(search));

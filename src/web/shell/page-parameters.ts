@@ -7,7 +7,7 @@ import { unknownParameter } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
-import type { EndpointId } from "../../operations/caller.ts";
+import type { EndpointId, TextParameters } from "../../operations/caller.ts";
 import { operationDocs } from "../build/operation-docs.ts";
 import { andList, orList } from "../sentences/words.ts";
 
@@ -30,7 +30,17 @@ const numbersOf = (tables: Readonly<Record<string, string>>): Rule =>
   Object.entries(tables).flatMap(([table, columns]) => orders(columns).map((order) => `${table}.${order}`));
 
 /** Returns the names of an operation's parameters. */
-export const parameterNamesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
+const parameterNamesOf = (id: EndpointId): readonly string[] => operation(id).parameters.map(({ name }) => name);
+
+/** Returns the filters of a search that an operation has, and the names of those that it lacks. */
+export function acceptedFilters(id: EndpointId, filters: TextParameters) {
+  const known = parameterNamesOf(id);
+  const all = Object.entries(filters);
+  return {
+    filters: Object.fromEntries(all.filter(([name]) => known.includes(name))),
+    others: all.flatMap(([name]) => (known.includes(name) ? [] : [name.replaceAll("_", " ")])),
+  };
+}
 
 /** Parameters of the API that are no filters of a page: pages are of the published day, and choose what they show of a listing. */
 const notFilters: ReadonlySet<string> = new Set(

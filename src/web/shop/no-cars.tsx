@@ -17,8 +17,8 @@ interface NoCarsProps {
   readonly view: ViewParameters;
   readonly more: MoreCars;
   readonly photos: PhotoMode;
-  /** The page that saves the search. */
-  readonly savePath: string;
+  /** The page that saves the search, if it can be saved. */
+  readonly savePath: string | undefined;
 }
 
 export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Element => {
@@ -26,7 +26,7 @@ export const NoCars = ({ view, more, photos, savePath }: NoCarsProps): JSX.Eleme
   const changes = bestChanges(0, more.changes);
   const { car, words = "" } = cheapest ?? {};
   // Sold cars are none that could appear.
-  const isHopeless = changes.length === 0 || !isJudged(view);
+  const isHopeless = savePath === undefined || changes.length === 0 || !isJudged(view);
   return (
     <>
       <div class="two">

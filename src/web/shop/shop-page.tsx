@@ -10,6 +10,7 @@ import { bestChanges, fartherTitle, refusedFilter, shopVerdict } from "../senten
 import { agreeing } from "../sentences/words.ts";
 import { count } from "../shell/format.ts";
 import { Icon } from "../shell/icons.tsx";
+import { acceptedFilters } from "../shell/page-parameters.ts";
 import type { PageHandler, PageVisit } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -259,9 +260,11 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
   );
 };
 
-/** Returns the form that saves a search. */
-const savePath = ({ view, found, asOf }: ShownShop): string => {
-  const name = spokenSearch(view, found) ?? "All cars";
+/** Returns the form that saves a search; undefined for one without a filter that saved searches have. */
+const savePath = ({ view, found, asOf }: ShownShop): string | undefined => {
+  const { filters } = acceptedFilters("listChanges", apiFilters(view, asOf));
+  if (Object.keys(filters).length === 0) return undefined;
+  const name = spokenSearch(filters, found) ?? "All cars";
   return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
 };
 
@@ -284,6 +287,7 @@ const ShopChips = (page: ShownShop): JSX.Element => {
   const isFiltered = chosen.length > 0;
   const isTable = view.view === "table";
   const isEmpty = found.answer?.pagination.total === 0;
+  const path = savePath(page);
   const chips: readonly Chip[] = isFiltered
     ? chosen.map(({ names, text }) => ({ path: viewPath(withoutFilters(view, names)), text, state: "on" }))
     : firstFilters.map(([text, changes]) => ({ path: viewPath(withParameters(view, changes)), text }));
@@ -305,8 +309,8 @@ const ShopChips = (page: ShownShop): JSX.Element => {
           ) : null}
           {isEmpty ? null : (
             <span class="ends">
-              {isFiltered && isJudged(view) ? (
-                <a class="chip" href={savePath(page)}>
+              {path !== undefined && isJudged(view) ? (
+                <a class="chip" href={path}>
                   Tell me of new ones
                 </a>
               ) : null}
