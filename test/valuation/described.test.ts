@@ -77,6 +77,15 @@ test("a listed VIN with miles and a ZIP code is valued with its build and that s
   assert.equal(error.code, "incompatible_parameters");
 });
 
+test("a listed VIN is not compared with its own listing, whose miles or price may be others by now", async () => {
+  const query = { vin: row.vin, limit: 60 };
+  const { data: listed } = await compare(query);
+  const { data: described } = await compare({ ...query, miles, price: 12_345 });
+  const ids = described.comparables.map(({ listing_id }) => listing_id);
+  assert.ok(ids.length > 0 && !ids.includes(listed.subject.listing_id ?? ""));
+  assert.deepEqual(described.supply, listed.supply);
+});
+
 test("a VIN that was never listed is valued as what it stands for, and needs miles", async () => {
   const vin = "1HGCM82633A004352";
   const missing = await client.getError(`/v1/comparables?vin=${vin}`);

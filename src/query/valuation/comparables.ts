@@ -23,7 +23,6 @@ import {
   type Described,
   describedIn,
   describedOfListing,
-  type Shown,
   type Subject,
   subjectColumns,
 } from "./subject.ts";
@@ -84,7 +83,7 @@ export async function compareVehicle(
 async function buildOf(vin: string, latest: FoundListing | undefined, version: LakeVersion): Promise<Build> {
   if (latest === undefined) return buildOfVin(vin, await decodeVin(vin, version));
   const { shown, subject, isBranded } = describedOfListing(latest, version.dimensions);
-  return { vin, shown, body: subject?.body ?? "", isBranded };
+  return { vin, own: shown, shown, body: subject?.body ?? "", isBranded };
 }
 
 const latestOf = async (vin: string, version: LakeVersion): Promise<FoundListing | undefined> =>
@@ -136,7 +135,7 @@ async function compare(described: Described, wanted: Wanted, version: LakeVersio
     version.marketRows(({ catalog }) => nearestStatement(catalog, subject, version.manifest.as_of, wanted.radius)),
   ]);
   const { market_value } = valuation;
-  const { active, sold } = supplyIn(rows, shown);
+  const { active, sold } = supplyIn(rows, subject.own);
   const supply = { active, sold, days: supplyDays, days_supply: daysSupplyOf(active, sold) };
   if (market_value === null) return { ...nothing, valuation, supply };
   const comparables = comparablesIn(rows, market_value);
@@ -199,7 +198,7 @@ interface Supply {
 
 /** Returns a query for the nearest listings, the nearest first, each with the supply of its group. */
 function nearestStatement(catalog: string, subject: Subject, day: string, radius: number | undefined): Sql {
-  const { id, year, trim, version, miles, optionValue, make, model } = subject;
+  const { own, year, trim, version, miles, optionValue, make, model } = subject;
   const { trimWeight, modelWeight, yearScale, mileageScale, mileageShare, optionScale, soldScale } = nearness;
   const today = sql`DATE ${literal(day)}`;
   const isSameTrim = sql`"trim" = ${trim ?? ""}`;
@@ -218,7 +217,7 @@ function nearestStatement(catalog: string, subject: Subject, day: string, radius
       FROM ${ident(catalog, "comparables")}
       WHERE make = ${make} AND model = ${model} AND is_new = ${subject.inventoryType === "new"}
         AND "year" BETWEEN ${integerLiteral(year - nearness.yearsMax)} AND ${integerLiteral(year + nearness.yearsMax)}
-        AND id IS DISTINCT FROM ${id}::UUID
+        AND id IS DISTINCT FROM ${own.listing_id}::UUID
         AND abs(residual) < ln(${integerLiteral(rules.outlierRatio)}) AND ${isNear}
     )
     SELECT *, (count(*) FILTER (sold_date IS NULL) OVER ())::INTEGER AS active,
@@ -241,8 +240,8 @@ function comparablesIn(rows: readonly Row[], value: number): readonly Comparable
   }));
 }
 
-/** Returns the supply of the group; of the subject's too if it is active. */
-function supplyIn([row]: readonly Row[], { status }: Shown): Supply {
+/** Returns the supply of the group; of the subject's own listing too if it is active. */
+function supplyIn([row]: readonly Row[], { status }: Subject["own"]): Supply {
   const own = status === "active" ? 1 : 0;
   return { active: Number(row?.active ?? 0) + own, sold: Number(row?.sold ?? 0) };
 }

@@ -14,10 +14,14 @@ import { countedOptions, type Estimate } from "./valuation.ts";
 /** Schema `ValuedSubject`. */
 export type Shown = AnswerOf<"findComparables">["data"]["subject"];
 
+/** The latest listing of the vehicle's VIN, which supply counts and comparables leave out; nulls without one. */
+type OwnListing = Pick<Shown, "listing_id" | "status">;
+
 /** What a value depends on. Texts are spelled as in the lake. */
 export interface Subject extends Pick<Shown, "price" | "msrp" | "trim" | "version" | "state"> {
   /** Null unless it is a listing. */
   readonly id: string | null;
+  readonly own: OwnListing;
   readonly year: number;
   readonly make: string;
   readonly model: string;
@@ -74,6 +78,7 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
   return {
     shown,
     subject: subjectOf(shown, {
+      own: shown,
       body: bodyOf(build),
       optionValue,
       place: pointOf(dealer),
@@ -105,7 +110,7 @@ function storedValueOf(row: Row, optionValue: number): Estimate | undefined {
   return { value, low, high, step, options };
 }
 
-function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | "place">): Subject | undefined {
+function subjectOf(shown: Shown, others: Pick<Subject, "own" | "body" | "optionValue" | "place">): Subject | undefined {
   const { listing_id: id, year, make, model, inventory_type: inventoryType, miles } = shown;
   if (year === null || make === null || model === null || inventoryType === null || miles === null) return undefined;
   const { price, msrp, trim, version, state } = shown;
@@ -118,14 +123,18 @@ type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "radius" | "dat
 /** What a VIN says of a vehicle: the build of its latest listing, or that of its characters. */
 export interface Build {
   readonly vin: string;
+  readonly own: OwnListing;
   readonly shown: Partial<Pick<Shown, "year" | "make" | "model" | "trim" | "version" | "msrp">>;
   readonly body: string;
   readonly isBranded: boolean;
 }
 
+const noListing: OwnListing = { listing_id: null, status: null };
+
 /** Returns the build that a decoded VIN stands for. */
 export const buildOfVin = (vin: string, decoded: Row): Build => ({
   vin,
+  own: noListing,
   shown: {
     year: numberOrNull(decoded.year),
     make: stringOrNull(decoded.make),
@@ -171,7 +180,8 @@ export function describedIn(query: DescribedQuery, build: Build | undefined, dim
     version: spelled("version", query.version ?? known.version),
   };
   const optionValue = options === undefined ? null : worthOf(dimensions, shown.make, options);
-  const subject = subjectOf(shown, { body: build?.body ?? "", optionValue, place: zip });
+  const { own = noListing, body = "" } = build ?? {};
+  const subject = subjectOf(shown, { own, body, optionValue, place: zip });
   const isBranded = title === undefined ? build?.isBranded === true : title === "branded";
   return { shown, subject, isBranded, stored: undefined };
 }
