@@ -154,6 +154,8 @@ const pages: Partial<Record<CallableId, (params: Readonly<Record<string, string>
 const linkCharactersMax = 1_000;
 
 const controls: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
+/** Parameters that choose other data than that of the published day, which pages show. */
+const pastNames = ["snapshot_date", "data_version"];
 const filterNames = operation("searchListings").parameters.map(({ name }) => name);
 
 /** Returns the link of a request to a service with a public origin; undefined if no page shows its listings. */
@@ -162,7 +164,8 @@ export function explorerLink(
   { id, params = {}, querystring }: OperationRequest,
 ): ResourceLink | undefined {
   const path = pages[id]?.(params);
-  if (path === undefined) return undefined;
+  const asked = new URLSearchParams(querystring);
+  if (path === undefined || pastNames.some((name) => asked.has(name))) return undefined;
   const filters = path === "/" ? filtersIn(querystring) : {};
   const query = Object.keys(filters).length === 0 ? "" : `?${queryString(filters)}`;
   const uri = `${origin}${path}${query}`;

@@ -234,6 +234,8 @@ test("a link to the explorer has the filters of a search, and nothing on how its
   const paged = { limit: "3", offset: "10", sort: "price", fields: "id" };
   const written = { include: "photos", format: "csv", csv_raw: "true", by: "make" };
   assert.equal(linked({ ...paged, ...filters, ...written }), "https://a.example/?make=Ford&min_price=5000");
+  assert.equal(linked({ ...filters, snapshot_date: "2026-11-18" }), undefined, "pages are of the published day");
+  assert.equal(linked({ ...filters, data_version: "2026-11-18.1" }), undefined, "pages are of the published version");
   const ofLength = (length: number): string | undefined =>
     linked({ make: "a".repeat(length - "https://a.example/?make=".length) });
   assert.deepEqual([ofLength(1000)?.length, ofLength(1001)], [1000, undefined]);
