@@ -1,7 +1,8 @@
 /** Filters of pages: addresses that the API would refuse in this form, and what pages say of and link for each. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readView } from "../../src/web/shop/view.ts";
+import { carsPath } from "../../src/web/market/market-search.ts";
+import { apiFilters, readView } from "../../src/web/shop/view.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { marketService } from "../support/http/service.ts";
 
@@ -50,4 +51,27 @@ test("a search is saved without the filters that saved searches lack, which are 
   assert.match(await save({ words: "used Ford great price" }), /Left out: value rating\./);
   assert.equal(await saveLinkOf("/shop?value_rating=great"), undefined);
   assert.equal(await saveLinkOf("/shop?min_days_on_market=1"), undefined);
+});
+
+test("a range of years is two bounds wherever a search is described or linked", async () => {
+  for (const range of [{ min_year: "2019" }, { min_year: "2019", max_year: "2021" }, { max_year: "2012" }]) {
+    const { min_year: min, max_year: max = "2028" } = range;
+    const filters = apiFilters({ make: "Ford", ...range }, "2026-11-19");
+    const bounds = { ...(min && { min_year: min }), max_year: max };
+    assert.deepEqual(readView(new URLSearchParams(filters)), { make: "Ford", ...bounds });
+    const address = `/shop?make=Ford&${new URLSearchParams(bounds)}`;
+    assert.equal(carsPath({ filters }), address);
+    const query = new URLSearchParams(filters).toString();
+    const words = min === undefined ? `to ${max}` : `${min} to ${max}`;
+    const html = await htmlOf(`/account?${new URLSearchParams({ query })}`);
+    assert.ok(html.includes(`<p>Ford cars, ${words}.</p>`));
+    const fields = { csrf_token: csrfTokenIn(html), name: words, query };
+    const saved = await (await sendForm(client.url, "/account/searches", fields, { cookie: headers.Cookie })).text();
+    assert.ok(saved.includes(`Ford cars, ${words}.`) && !saved.includes("has ever had"));
+    assert.ok((await htmlOf("/account")).includes(`<a href="${address.replaceAll("&", "&amp;")}">Page</a>`), address);
+  }
+  const market = await get("/market?year=2019,2020,2021&show=used&days=60");
+  assert.equal(market.headers.get("Location"), "/market?show=used&days=60&min_year=2019&max_year=2021");
+  assert.match(await htmlOf("/shop?min_year=2019&max_year=2019"), />2019<span class="vh">, remove/);
+  for (const year of ["2019,2021", "2019,x"]) assert.deepEqual(readView(new URLSearchParams({ year })), { year }, year);
 });

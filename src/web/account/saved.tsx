@@ -11,7 +11,6 @@ import { Field } from "../components/field.tsx";
 import { Note, Sheet } from "../components/sheet.tsx";
 import { savedTitle } from "../sentences/account.ts";
 import { andList } from "../sentences/words.ts";
-import { changedPath } from "../shell/address.ts";
 import { amountOf, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import { acceptedFilters } from "../shell/page-parameters.ts";
@@ -19,6 +18,7 @@ import { PageRequests } from "../shell/page-requests.ts";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { spokenSearch } from "../shop/filter-words.ts";
+import { readView, viewPath, withParameters } from "../shop/view.ts";
 import { secretPage } from "./keys.tsx";
 
 const path = "/account/searches";
@@ -66,8 +66,11 @@ export const SavedSheet = ({ searches, visitor, query }: SavedSheetProps): JSX.E
 const isOfCar = ({ query }: Pick<SavedSearch, "query">): boolean =>
   /^[A-HJ-NPR-Z0-9]{17}$/.test(new URLSearchParams(query).get("vin_pattern") ?? "");
 
-const searchWordsOf = (query: string): string =>
-  spokenSearch(Object.fromEntries(new URLSearchParams(query))) ?? "All cars";
+const searchWordsOf = (query: string): string => spokenSearch(readView(new URLSearchParams(query))) ?? "All cars";
+
+/** Returns the page of a search. Other operations than that of changes choose fields. */
+const searchPath = (query: string): string =>
+  viewPath(withParameters(readView(new URLSearchParams(query)), { fields: undefined }));
 
 const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => {
   const { name, query, url, messages, stopped, attempts, searchId } = search;
@@ -81,7 +84,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
       )}
       {stopped === null ? null : <p role="alert">Stopped. {stopped}</p>}
       <div class="line">
-        <a href={changedPath("/shop", new URLSearchParams(query), { fields: undefined })}>Page</a>
+        <a href={searchPath(query)}>Page</a>
         <a href={servedSearch(search).feed_url}>Feed</a>
         {attempts > 0 || stopped !== null ? (
           <Form visitor={visitor} action={`${path}/${searchId}/resume`}>
@@ -155,10 +158,13 @@ export const saveVisitorSearch =
     const notes = [
       ...(unread.length === 0 ? [] : [`Not understood, and left out: ${unread.join(", ")}.`]),
       ...(others.length === 0 ? [] : [withoutOthers(others)]),
-      ...(meta?.unmatched ?? []).map(
-        ({ parameter, value, did_you_mean: other }) =>
-          `No listing has ever had ${parameter} “${value}”${other === undefined ? "." : `: did you mean “${other}”?`}`,
-      ),
+      // A range has years that no listing has.
+      ...(meta?.unmatched ?? [])
+        .filter(({ parameter }) => parameter !== "year" || readView(new URLSearchParams(query)).year !== undefined)
+        .map(
+          ({ parameter, value, did_you_mean: other }) =>
+            `No listing has ever had ${parameter} “${value}”${other === undefined ? "." : `: did you mean “${other}”?`}`,
+        ),
     ];
     const judgement = {
       sentence: [`“${name}” is saved.`],

@@ -13,7 +13,7 @@ import { andList } from "../sentences/words.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { pageParameters } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
-import type { PageHandler } from "../shell/pages.tsx";
+import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
 import { equivalentSql, sqlText } from "../shop/equivalent-sql.ts";
 import { chosenFilters, type LostFilter, lostFilter, whyLost } from "../shop/filter-words.ts";
@@ -56,7 +56,9 @@ const daysOf = ({ current }: Services): Promise<MarketDays> =>
 /** Returns the handler of `/market`. */
 export const marketPage =
   (services: Services): PageHandler =>
-  async ({ requests, query: asked }): Promise<PageContent> => {
+  async ({ requests, query: asked }): Promise<PageContent | Redirect> => {
+    const { year, min_year, max_year } = givenFilters(asked);
+    if (asked.has("year") && year === undefined) return { location: marketPath(asked, { year, min_year, max_year }) };
     const days = await daysOf(services);
     const { searches, maps, shown, lost } = await loadMarket(requests, asked, days);
     const { query, trends } = shown;

@@ -1,12 +1,12 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { ownValue } from "../../base/json.ts";
-import { queryString, type TextParameters } from "../../operations/caller.ts";
+import type { TextParameters } from "../../operations/caller.ts";
 import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { pageRules } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { lostFilter } from "../shop/filter-words.ts";
-import { apiFilters, readView } from "../shop/view.ts";
+import { apiFilters, readView, viewPath } from "../shop/view.ts";
 
 export interface MarketSearch {
   /** Its words, as they stand in its box. */
@@ -154,7 +154,7 @@ export const isOfAddress =
 
 /** Returns the page with the cars of a search, under further filters. */
 export const carsPath = ({ filters }: Pick<MarketSearch, "filters">, more: TextParameters = {}): string =>
-  `/shop?${queryString({ ...filters, ...more })}`;
+  viewPath(readView(new URLSearchParams({ ...filters, ...more })));
 
 /** Returns the address of the page of the market with some parameters changed; undefined removes one. */
 export const marketPath = (query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string =>

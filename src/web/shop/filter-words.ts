@@ -152,6 +152,7 @@ function rangeText(range: string, min: string | undefined, max: string | undefin
   const suffix = range === "mileage" ? " mi" : range === "days_on_market" ? " days" : "";
   const plain = range === "price" || range === "year" || suffix !== "" || attribute === undefined;
   const title = plain ? "" : `${titleOf(attribute)} `;
+  if (min === max) return `${title}${format(min)}${suffix}`;
   if (min === undefined) return `${title}to ${format(max)}${suffix}`;
   if (max === undefined) return `${title}from ${format(min)}${suffix}`;
   return `${title}${format(min)} to ${format(max)}${suffix}`;

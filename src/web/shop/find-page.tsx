@@ -60,15 +60,7 @@ async function findWords(visit: PageVisit, words: string, services: PageServices
   return "location" in content ? content : { ...content, address: viewPath(view) };
 }
 
-/** Returns the view of filters, which has years in a row as bounds. */
-function viewOf({ year = "", ...filters }: TextParameters): ViewParameters {
-  const years = year.split(",").map(Number).sort();
-  const first = years[0] ?? 0;
-  const last = years.at(-1) ?? 0;
-  const isRange = last - first === years.length - 1;
-  const bounds: TextParameters = isRange ? { min_year: String(first), max_year: String(last) } : { year };
-  return readView(new URLSearchParams({ ...filters, ...(year === "" ? {} : bounds) }));
-}
+const viewOf = (filters: TextParameters): ViewParameters => readView(new URLSearchParams(filters));
 
 /** The page without cars: no word was understood, or no car has the VIN. */
 const nothingFound = (words: string, interpretation?: Interpretation): PageContent => ({

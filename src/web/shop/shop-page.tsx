@@ -264,7 +264,7 @@ const Results = ({ view, found, photos, visitor, asOf }: ShownShop): JSX.Element
 const savePath = ({ view, found, asOf }: ShownShop): string | undefined => {
   const { filters } = acceptedFilters("listChanges", apiFilters(view, asOf));
   if (Object.keys(filters).length === 0) return undefined;
-  const name = spokenSearch(filters, found) ?? "All cars";
+  const name = spokenSearch(readView(new URLSearchParams(filters)), found) ?? "All cars";
   return `/account?${new URLSearchParams({ query: queryString(apiFilters(view, asOf)), name: name.slice(0, 80) })}#save`;
 };
 

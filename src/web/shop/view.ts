@@ -18,17 +18,30 @@ const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Values that mean the same as no value. */
 const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inventory_status: "active" };
 
-/** Returns the view of a query. Repeated parameters, as forms send them, are lists. */
+/** Returns the view of a query. Repeated parameters, as forms send them, are lists. Lists of years that are a range, as `apiFilters` writes it, are its bounds. */
 export function readView(query: URLSearchParams): ViewParameters {
+  const isBounded = [...yearNames].some((name) => query.has(name));
   const given = [...new Set(query.keys())].map((name): [string, string] => {
     const values = query.getAll(name).filter((item) => item !== "");
     if (name === "inventory_type") return [name, conditionsOf(values)];
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
   const parameters: Record<string, string> = Object.fromEntries(
-    given.filter(([name, value]) => value !== "" && value !== ownValue(defaults, name)),
+    given
+      .filter(([name, value]) => value !== "" && value !== ownValue(defaults, name))
+      .flatMap(([name, value]) => (name === "year" && !isBounded ? boundsOfYears(value) : [[name, value]])),
   );
   return parameters;
+}
+
+/** Returns the parameters of a list of years: bounds if they are one, or consecutive. The longest list has no first year. */
+function boundsOfYears(list: string): readonly (readonly [name: string, value: string])[] {
+  const years = [...new Set(list.split(","))].sort();
+  const [first = ""] = years;
+  const isRange = years.every((year, index) => /^\d{4}$/.test(year) && Number(year) === Number(first) + index);
+  if (!isRange) return [["year", list]];
+  const last = ["max_year", `${years.at(-1)}`] as const;
+  return years.length === yearsMax ? [last] : [["min_year", first], last];
 }
 
 /** Returns a bound as the API takes it: people write `$25,000`, `€25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
