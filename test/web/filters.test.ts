@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { carsPath } from "../../src/web/market/market-search.ts";
-import { apiFilters, readView } from "../../src/web/shop/view.ts";
+import { apiFilters, readView, viewPath } from "../../src/web/shop/view.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { marketService } from "../support/http/service.ts";
 
@@ -51,6 +51,20 @@ test("a search is saved without the filters that saved searches lack, which are 
   assert.match(await save({ words: "used Ford great price" }), /Left out: value rating\./);
   assert.equal(await saveLinkOf("/shop?value_rating=great"), undefined);
   assert.equal(await saveLinkOf("/shop?min_days_on_market=1"), undefined);
+});
+
+test("words of a closed vocabulary are read in any case", async () => {
+  const cases = {
+    "inventory_status=Sold": "inventory_status=sold",
+    "inventory_status=ACTIVE": "",
+    "inventory_type=Used, CERTIFIED": "inventory_type=used,certified",
+    "keywords=Clean_Title&value_rating=GREAT": "keywords=clean_title&value_rating=great",
+    "state=wa,Or&powertrain_type=bev": "state=WA,OR&powertrain_type=BEV",
+    "state=Washington&make=FORD": "state=Washington&make=FORD",
+  };
+  for (const [query, view] of Object.entries(cases))
+    assert.equal(viewPath(readView(new URLSearchParams(query))), view === "" ? "/shop" : `/shop?${view}`);
+  assert.equal((await get("/shop?inventory_status=Sold")).headers.get("Location"), "/shop?inventory_status=sold");
 });
 
 test("a range of years is two bounds wherever a search is described or linked", async () => {

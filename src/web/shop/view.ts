@@ -22,7 +22,8 @@ const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inv
 export function readView(query: URLSearchParams): ViewParameters {
   const isBounded = [...yearNames].some((name) => query.has(name));
   const given = [...new Set(query.keys())].map((name): [string, string] => {
-    const values = query.getAll(name).filter((item) => item !== "");
+    const items = query.getAll(name).filter((item) => item !== "");
+    const values = items.map((item) => spelled(name, item));
     if (name === "inventory_type") return [name, conditionsOf(values)];
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
@@ -42,6 +43,24 @@ function boundsOfYears(list: string): readonly (readonly [name: string, value: s
   if (!isRange) return [["year", list]];
   const last = ["max_year", `${years.at(-1)}`] as const;
   return years.length === yearsMax ? [last] : [["min_year", first], last];
+}
+
+/** The words of closed vocabularies by their lower case, by parameter. */
+const vocabularies: Readonly<Record<string, ReadonlyMap<string, string>>> = Object.fromEntries(
+  operation("searchListings").parameters.flatMap(({ name, schema }) => {
+    const words = schema.items?.enum ?? schema.enum ?? [];
+    return words.length === 0 ? [] : [[name, new Map(words.map((word) => [word.toLowerCase(), word]))]];
+  }),
+);
+
+/** Returns the words of a closed vocabulary as the API spells them; other values unchanged. */
+function spelled(name: string, value: string): string {
+  const words = ownValue(vocabularies, name);
+  if (words === undefined) return value;
+  return value
+    .split(",")
+    .map((word) => words.get(word.trim().toLowerCase()) ?? word)
+    .join();
 }
 
 /** Returns a bound as the API takes it: people write `$25,000`, `€25,000` and `25k`. The API refuses commas elsewhere, such as in `20000,00`. */
