@@ -33,6 +33,12 @@ for (const [name, pathOf] of Object.entries(paths))
     assert.doesNotMatch(html, /Missing:|cannot be answered/);
   });
 
+test("prices of a first day have not moved, and its sales are not counted", async () => {
+  const html = await (await get("/market")).text();
+  assert.match(html, /<h1>.*are for sale/);
+  assert.ok(!/did not move|in 0 days|as on|sold_within_days=0/i.test(html));
+});
+
 test("the newest cars stand first, and a filter of judgements is refused by name", async () => {
   const html = await (await get("/shop")).text();
   const { data } = await client.getBody("searchListings", "/v1/listings?limit=24");

@@ -114,13 +114,13 @@ function pointOf({ start, end, days, metrics: found }: Answered, { interval }: P
 /** Days of supply are of the sales of this many days. */
 export const soldDays = 30;
 
-/** Returns what is said of a search. */
+/** Returns what is said of a search; nothing of a change on a first day. */
 export function sideOf({ search, points, loss }: SearchTrend, { from, to }: Period): MarketSide {
   const last = points.at(-1);
-  const [first] = points;
+  const [first] = points.slice(0, -1);
   // The change is from the first day on: its own sales were before. Those of weeks are not of the same days.
   const after = points.slice(1).filter((point) => point.days > 0);
-  const isKnown = after.every(({ interval, sold }) => interval === "day" && sold !== null);
+  const isKnown = after.length > 0 && after.every(({ interval, sold }) => interval === "day" && sold !== null);
   return {
     name: search.name,
     plural: search.plural,
