@@ -132,6 +132,9 @@ test("words that are no filter are said with an example, and what no API has is 
   const alone = await htmlOf("/market?against=qwertyuiop");
   assert.match(plain(alone), /Market · used and certified · United States Used car prices/, "nothing is compared");
   assert.match(alone, /Not understood: “qwertyuiop”/);
+  const map = await htmlOf(`/market?show=qwertyuiop&view=map`);
+  assert.match(map, /This market cannot be shown/);
+  assert.doesNotMatch(map, /id="map"|GET \/v1\/facets/, "no map of all cars");
   assert.match(await htmlOf(`/market?${filtersOf(one)}&value_rating=great`), /no filter by value rating/);
 });
 

@@ -119,9 +119,10 @@ async function loadSearches(
   days: MarketDays,
 ) {
   const period = trendPeriod(query, days);
+  const readable = searches.filter(isReadable);
   const [loaded, maps] = await Promise.all([
-    Promise.all(searches.filter(isReadable).map((search) => loadTrend(requests, search, period, days))),
-    Promise.all(query.get("view") === "map" ? searches.map((search) => countStates(requests, search)) : []),
+    Promise.all(readable.map((search) => loadTrend(requests, search, period, days))),
+    Promise.all(query.get("view") === "map" ? readable.map((search) => countStates(requests, search)) : []),
   ]);
   const trends = loaded.filter((trend) => trend !== undefined);
   const sides = trends.map((trend) => sideOf(trend, period));
