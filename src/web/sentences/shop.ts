@@ -68,10 +68,8 @@ export function shopVerdict(found: FoundCars): Judgement {
   const { cars, search, changes, isSold = false } = found;
   if (cars === 0) {
     const change = some(changes) ? clause`${neutral("One change")} finds some.` : undefined;
-    return judgement(
-      joined([[search === undefined ? "No car is for sale." : "No car matches."], change]),
-      contextOf(found),
-    );
+    const none = search !== undefined ? "No car matches." : isSold ? "No car was sold." : "No car is for sale.";
+    return judgement(joined([[none], change]), contextOf(found));
   }
   const counted = `${capital(search === undefined ? count(cars) : (inWords(cars) ?? ""))} ${agreeing(cars, "car", "cars")}`;
   const sentence = joined([[`${counted}${verbOf(found)}.`], isSold ? undefined : greatClause(found)]);

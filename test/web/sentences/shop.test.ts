@@ -142,6 +142,7 @@ test("a search begins with how many cars match, and which of them are great pric
     ],
     [{ cars: 0, changes: 0, search: "X", cleanTitles: 0 }, "No car matches.", "X."],
     [{ cars: 0 }, "No car is for sale."],
+    [{ cars: 0, isSold: true }, "No car was sold."],
     [
       { cars: 9961, great: 784, isBestFirst: true, hrefs: { great: "/shop?value_rating=great" } },
       "9,961 cars. [neutral:784 great prices] stand first.",
