@@ -200,6 +200,18 @@ test("dealers are found by name and near a ZIP code, those with the most cars fi
   assert.match(await htmlOf(`/dealers?q=${encodeURIComponent("<img src=x>")}`), /No dealer with “&lt;img src=x>”/);
 });
 
+test("all dealers with a word are counted, and the first ones are shown with the counts of their profiles", async () => {
+  const found = await client.getBody("searchDealers", "/v1/dealers?q=example&limit=50");
+  assert.ok(found.pagination.total > 50);
+  const html = await htmlOf("/dealers?q=example");
+  assert.ok(plain(html).includes(`${found.pagination.total} dealers with “example”`));
+  const cars = [...html.matchAll(/<a href="\/shop\?dealer_id=[^"]+">(\d+)<\/a>/g)].map(([, count]) => Number(count));
+  assert.deepEqual(
+    cars,
+    found.data.map(({ listing_count }) => listing_count).sort((one, other) => other - one),
+  );
+});
+
 test("new cars and what sells here faster are other views, and an unknown dealer is missing", async () => {
   const fresh = await htmlOf(`/dealers/${dealerId}?condition=new`);
   assert.equal(

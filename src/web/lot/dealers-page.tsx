@@ -6,7 +6,7 @@ import { Field } from "../components/field.tsx";
 import type { TableColumn } from "../components/table.tsx";
 import { TableSheet } from "../components/table-sheet.tsx";
 import { shortened, things } from "../sentences/words.ts";
-import { count } from "../shell/format.ts";
+import { count, plainWords } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { Verdict } from "../shell/verdict.tsx";
@@ -73,13 +73,21 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
   };
 };
 
+/** Returns the dealers with words, also those without cars, and how many there are. */
+async function findNamed(requests: PageRequests, q: string) {
+  const { data, pagination } = await requests.call("searchDealers", { q, limit: String(filteredMax) });
+  const unknown = { toMarket: null, days: null, supply: null };
+  const dealers = data.map(({ dealer_id: id, name, listing_count: cars, city, state }): MarketDealer => {
+    const place = plainWords(city, state);
+    return { id, name, cars, place, ...unknown };
+  });
+  return { dealers: dealers.sort((one, other) => other.cars - one.cars), total: pagination.total };
+}
+
 /** Returns the dealers with the most cars, of those near a ZIP code or with words, and how many there are. */
 async function find(requests: PageRequests, words: string, near: Point | undefined, zip = "") {
-  const isNamed = near === undefined && words !== "";
-  const named = isNamed ? await requests.call("searchDealers", { q: words, limit: String(filteredMax) }) : undefined;
-  if (named?.data.length === 0) return { dealers: [], total: 0 };
+  if (near === undefined && words !== "") return findNamed(requests, words);
   const around = near === undefined ? {} : { postal_code: zip, radius: nearMiles };
-  const filters = named === undefined ? around : { dealer_id: named.data.map(({ dealer_id }) => dealer_id).join() };
-  const { dealers, total } = await loadDealers(requests, filters);
+  const { dealers, total } = await loadDealers(requests, around);
   return { dealers: await placeDealers(requests, dealers.slice(0, filteredMax), near), total };
 }
