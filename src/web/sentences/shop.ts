@@ -192,13 +192,14 @@ export interface MarketToday {
   readonly rated?: MaybeNumber;
   readonly usedMedian?: MaybeNumber;
   readonly great?: MaybeNumber;
-  readonly cheaper?: MaybeNumber;
+  /** How many have a price that changed on the day. */
+  readonly repriced?: MaybeNumber;
   /** Of used cars. */
   readonly medianDays?: MaybeNumber;
   readonly day: string;
   /** Whether the newest day is old: then nothing is of today. */
   readonly isOld: boolean;
-  readonly hrefs?: Hrefs<"usedMedian" | "great" | "cheaper" | "medianDays"> | undefined;
+  readonly hrefs?: Hrefs<"usedMedian" | "great" | "repriced" | "medianDays"> | undefined;
 }
 
 /** Returns the line below the title of the front door. All cars are "each judged" only if each has a rating. */
@@ -215,15 +216,15 @@ export function frontLine({ cars, dealers, rated }: Pick<MarketToday, "cars" | "
 }
 
 /** Returns the numbers of the front door. */
-export const frontFacts = ({ great, cheaper, day, isOld, hrefs, ...today }: MarketToday): readonly Fact[] => [
+export const frontFacts = ({ great, repriced, day, isOld, hrefs, ...today }: MarketToday): readonly Fact[] => [
   ...fact(linked(wholePrice(today.usedMedian), hrefs?.usedMedian), "half of the used cars cost less"),
   ...fact(
     linked(digits(great), hrefs?.great),
     `${agreeing(great ?? 0, "great price", "great prices")} ${isOld ? `on ${shortDay(day, day)}` : "today"}`,
   ),
   ...fact(
-    linked(digits(cheaper), hrefs?.cheaper),
-    `${agreeing(cheaper ?? 0, "car", "cars")} cheaper ${isOld ? "than the day before" : "since yesterday"}`,
+    linked(digits(repriced), hrefs?.repriced),
+    `${agreeing(repriced ?? 0, "car", "cars")} with a new price ${isOld ? `on ${shortDay(day, day)}` : "since yesterday"}`,
   ),
   ...fact(linked(daysText(today.medianDays), hrefs?.medianDays), "typical time of used cars on the lot"),
 ];

@@ -77,8 +77,8 @@ function formerView(query: URLSearchParams): string {
   return viewPath({ ...filters, ...(chart === "map" ? { view: chart } : {}), ...days }, "/market");
 }
 
-/** Returns the filters of cars whose last change of price was a cut, on a day. */
-const cheaperSince = (day: string): ViewParameters => ({ price_changed_after: day, min_price_drops: "1" });
+/** Returns the filters of cars whose price changed on a day or later. A filter for cuts alone does not exist. */
+const repricedSince = (day: string): ViewParameters => ({ price_changed_after: day });
 
 async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: boolean): Promise<Front> {
   const zip = context.cookies.get(nearCookie) ?? "";
@@ -91,12 +91,12 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
   const ratings = all.facets.value_rating ?? [];
   const great = countIn(ratings, "great");
   const ofBest = { ...near, value_rating: "great" };
-  const [used, dealers, cheaper, best, place] = await Promise.all([
+  const [used, dealers, repriced, best, place] = await Promise.all([
     requests.loadPart("numbers of used cars", () =>
       requests.call("getFacets", { facets: "price,days_on_market", inventory_type: "used,certified" }),
     ),
     requests.loadPart("number of dealers", () => requests.call("searchDealers", { limit: "1" })),
-    requests.loadPart("cheaper cars", search(cheaperSince(asOf), { fields: "id", limit: "1" })),
+    requests.loadPart("cars with a new price", search(repricedSince(asOf), { fields: "id", limit: "1" })),
     great > 0
       ? requests.loadPart("best prices", search(ofBest, { sort: "value", fields, limit: String(parkedMax) }))
       : undefined,
@@ -108,7 +108,7 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
     rated: countIn(ratings, ...Object.keys(ratingWords)),
     usedMedian: used?.data.stats.price?.median,
     great,
-    cheaper: cheaper?.pagination.total,
+    repriced: repriced?.pagination.total,
     medianDays: used?.data.stats.days_on_market?.median,
     day: asOf,
     isOld,
@@ -116,7 +116,7 @@ async function frontOf({ context, requests }: PageVisit, asOf: string, isOld: bo
       usedMedian: viewPath({ inventory_type: "used,certified" }),
       great: viewPath({ value_rating: "great" }),
       medianDays: "/market",
-      cheaper: viewPath(cheaperSince(asOf)),
+      repriced: viewPath(repricedSince(asOf)),
     },
   };
   return { today, best, near, place: place ?? (near.postal_code && `ZIP code ${near.postal_code}`) };

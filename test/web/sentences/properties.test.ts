@@ -206,7 +206,7 @@ const sentences: readonly fc.Arbitrary<Said>[] = [
   ),
   drawn(
     fc.tuple(
-      maybeCounts("dealers", "rated", "great", "cheaper"),
+      maybeCounts("dealers", "rated", "great", "repriced"),
       numbers("usedMedian", "medianDays"),
       whole,
       day,

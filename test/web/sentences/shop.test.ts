@@ -240,16 +240,24 @@ test("the front door says what is for sale today, and nothing of today if the da
   assertSaid(
     (isOld: boolean) =>
       shown(
-        frontFacts({ ...market, usedMedian: 25_999, great: 784, cheaper: 1, medianDays: 34, day: "2026-11-19", isOld }),
+        frontFacts({
+          ...market,
+          usedMedian: 25_999,
+          great: 784,
+          repriced: 1,
+          medianDays: 34,
+          day: "2026-11-19",
+          isOld,
+        }),
       ),
     [
       [
         false,
-        "$25,999 half of the used cars cost less; 784 great prices today; 1 car cheaper since yesterday; 34 days typical time of used cars on the lot",
+        "$25,999 half of the used cars cost less; 784 great prices today; 1 car with a new price since yesterday; 34 days typical time of used cars on the lot",
       ],
       [
         true,
-        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car cheaper than the day before; 34 days typical time of used cars on the lot",
+        "$25,999 half of the used cars cost less; 784 great prices on Nov 19; 1 car with a new price on Nov 19; 34 days typical time of used cars on the lot",
       ],
     ],
   );
