@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { integerLiteral } from "../../src/db/sql.ts";
+import { supplyWindowStart } from "../../src/listing/aggregates.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
 import { ratings } from "../../src/listing/schema.ts";
 import { describedOfListing, subjectColumns } from "../../src/query/valuation/subject.ts";
@@ -242,6 +243,9 @@ test("comparables are the nearest listings by the documented distance, with thei
       Math.abs(Number(row.year) - Number(subject.year)) <= nearness.yearsMax;
     const group = priced.filter((row) => isOfGroup(row) && valuations.has(String(row.id)));
     assert.equal(data.supply.active, group.filter((row) => row.sold_date == null && isUsual(row)).length, path);
+    const others = group.filter((row) => row.id !== subject.id && isUsual(row));
+    const isRecent = ({ sold_date: day }: Row): boolean => day != null && String(day) >= supplyWindowStart(asOf);
+    assert.equal(data.supply.sold, others.filter(isRecent).length, "sales count by sold_date");
   }
 });
 
