@@ -73,7 +73,7 @@ export const dealersPage: PageHandler = async ({ context, query, requests }) => 
   };
 };
 
-/** Returns the dealers with words, also those without cars, and how many there are. */
+/** Returns the dealers with words that have the most cars, also those without any, and how many there are. */
 async function findNamed(requests: PageRequests, q: string) {
   const { data, pagination } = await requests.call("searchDealers", { q, limit: String(filteredMax) });
   const unknown = { toMarket: null, days: null, supply: null };
@@ -81,7 +81,7 @@ async function findNamed(requests: PageRequests, q: string) {
     const place = plainWords(city, state);
     return { id, name, cars, place, ...unknown };
   });
-  return { dealers: dealers.sort((one, other) => other.cars - one.cars), total: pagination.total };
+  return { dealers, total: pagination.total };
 }
 
 /** Returns the dealers with the most cars, of those near a ZIP code or with words, and how many there are. */
