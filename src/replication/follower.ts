@@ -117,7 +117,7 @@ export class Follower {
     const local = await currentManifest(this.lake);
     if (isOlder(version, local) || (local?.version === version && this.#isChecked)) return undefined;
     const manifest = await this.readManifest(version);
-    const plan = await this.plan(manifest, local);
+    const plan = await this.plan(manifest, local, false);
     const isNew = local?.version !== version;
     const followed = isNew || plan.missing.length > 0 ? await this.take(manifest) : undefined;
     this.#isChecked = true;
@@ -131,8 +131,8 @@ export class Follower {
     throw new MissingFile(`${location}: not found: expected the manifest of ${version}, which CURRENT names.`);
   }
 
-  private plan(manifest: Manifest, local: Manifest | undefined): Promise<TransferPlan> {
-    return planTransfer(this.lake, local, manifest, this.source.locationOf(manifestKey(manifest.version)));
+  private plan(manifest: Manifest, local: Manifest | undefined, isReplay: boolean): Promise<TransferPlan> {
+    return planTransfer(this.lake, local, manifest, this.source.locationOf(manifestKey(manifest.version)), isReplay);
   }
 
   /** Fetches the missing files of a version and publishes it, as the lake's writer. Another follower may have published it before. */
@@ -143,14 +143,14 @@ export class Follower {
     return withWriter(lake, options.engine, async (writer) => {
       const local = await currentManifest(lake);
       if (isOlder(manifest.version, local)) return undefined;
-      const { missing, serving } = await this.plan(manifest, local);
+      const isNew = local?.version !== manifest.version;
+      const replayedFrom = await this.replayedSince(local, manifest);
+      const { missing, serving } = await this.plan(manifest, local, isNew && replayedFrom !== undefined);
       await this.fetch(missing, manifest.version);
       await linkFiles(lake, missing);
-      const replayedFrom = await this.replayedSince(local, manifest);
       const replay = replayedFrom === undefined ? {} : { replayed_from: replayedFrom };
       const next = { ...manifest, ...replay, serving, previous: local?.version ?? null };
       const fetched = { version: manifest.version, files: missing.length, bytes: bytesOf(missing) };
-      const isNew = local?.version !== manifest.version;
       const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
       if (isNew) await publish(lake, complete);
       else await writeVersionFolder(lake, complete);
@@ -223,13 +223,14 @@ interface TransferPlan {
 
 /**
  * Returns the plan for a lake whose published version is `local`. Throws a UserError if the manifest, at `location`, lists a file that the lake has with
- * another content.
+ * another content. After a replay, the search indexes of the lake are not used: their sources do not say which builds, dealers and tokens they have.
  */
 async function planTransfer(
   lake: string,
   local: Manifest | undefined,
   manifest: Manifest,
   location: string,
+  isReplay: boolean,
 ): Promise<TransferPlan> {
   const chain = await versionChain(lake, local);
   requireSameLake(manifest, location, chain, lake);
@@ -240,7 +241,8 @@ async function planTransfer(
     if (known.get(file.path)?.sha256 === file.sha256 && (await sizeOf(join(lake, file.path))) === file.bytes)
       present.add(file);
   const offered = usableFiles(manifest);
-  const candidates = [...usableFiles({ ...manifest, serving: localServing }), ...offered];
+  const reusable = localServing.filter(({ kind }) => !isReplay || kind !== "index");
+  const candidates = [...usableFiles({ ...manifest, serving: reusable }), ...offered];
   const serving = neededFiles(manifest).flatMap(({ kind, source }) => {
     const needed = (file: ServingFile): boolean => file.kind === kind && file.source === source;
     return candidates.find((file) => needed(file) && present.has(file)) ?? offered.find(needed) ?? [];

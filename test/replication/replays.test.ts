@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { replaceFile } from "../../src/base/files.ts";
 import { type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
@@ -63,4 +64,21 @@ test("a follower reads 100 skipped versions; beyond them, all days count as repl
     await createTestFollower(source, lake, { buildsServingFiles: false }).follow();
     assert.equal((await manifestOf(lake)).replayed_from, skipped === 100 ? day : first);
   }
+});
+
+test("after a replay that corrects a new dealer, a follower answers from the new search index", async (scope) => {
+  const source = await copyOf(scope, before);
+  const next = plusDays(last, 1);
+  const dealer_id = dealerIdOf(2);
+  const feedsOf = async (type: string): Promise<string> =>
+    writeFeeds(await temporaryFolder(scope), next, {
+      dealers: [{ dealer_id, name: "South", type }],
+      inventory: [{ vin: vinOf(30), dealer_id, make: "Ford", price: 20_000 }],
+    });
+  await ingestPath(source, await feedsOf("independent"));
+  const lake = await copyOf(scope, source);
+  await ingestPath(source, await feedsOf("franchise"), { replayFrom: next });
+  await createTestFollower(source, lake).follow();
+  await assertEqualLakes(lake, source);
+  assert.deepEqual(await verifyServingFiles(lake, await manifestOf(lake), { threads: 1 }, () => undefined), []);
 });
