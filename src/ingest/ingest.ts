@@ -5,9 +5,11 @@
  * publishes once, when all of its days are written.
  */
 import { availableParallelism } from "node:os";
+import { calendarMonth } from "../base/day.ts";
 import { printable, UserError } from "../base/user-error.ts";
-import type { DatabaseOptions } from "../db/duckdb.ts";
-import { integerLiteral, sql } from "../db/sql.ts";
+import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
+import { integerLiteral, join, literal, sql } from "../db/sql.ts";
+import { rowsOfFiles } from "../lake/derived-relations.ts";
 import { readFeedDecisions } from "../lake/feed-decisions.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { nextManifest, type Writer, withWriter } from "../lake/writer/writer.ts";
@@ -203,6 +205,22 @@ function requireNewDay(previous: Manifest | undefined, { day }: Delivery): void 
   );
 }
 
+/** The tables whose rows hold from a day on. */
+const heldTables = ["listings", "past_listings", "contenders"] as const;
+
+/**
+ * Returns whether a lake's first version has no day before one. That of a followed lake has the earlier days of its source, or, of days that a vacuum
+ * has removed, what remains: cars that left, and rows that held.
+ */
+async function beginsAt(lake: string, { days, tables }: Manifest, day: string): Promise<boolean> {
+  if (Object.keys(days).some((known) => known < day)) return false;
+  const months = Object.values(tables).flatMap((files) => files.flatMap(({ partition }) => partition ?? []));
+  if (months.some((month) => month < calendarMonth(day))) return false;
+  const held = heldTables.map((table) => sql`SELECT valid_from FROM (${rowsOfFiles(table, tables[table], lake)})`);
+  const earlier = sql`SELECT * FROM (${join(held, sql` UNION ALL `)}) WHERE valid_from < DATE ${literal(day)} LIMIT 1`;
+  return DuckDatabase.use({ threads: 1 }, async (session) => (await session.rows(earlier)).length === 0);
+}
+
 /**
  * Returns the newest version with an as-of date before `day`; undefined if the lake begins on `day` or later. Throws a UserError if its day was
  * replayed later: a replay publishes only once, so its intermediate days have no version, and the older one would undo their corrections.
@@ -215,8 +233,7 @@ export async function versionBefore(
   let version = published;
   let replayedFrom: string | undefined;
   while (version !== undefined && version.as_of >= day) {
-    // The first version of a followed lake has the earlier days of its source.
-    if (version.previous === null && Object.keys(version.days).every((known) => known >= day)) return undefined;
+    if (version.previous === null && (await beginsAt(lake, version, day))) return undefined;
     if (version.previous === null || !(await versionsIn(lake)).includes(version.previous)) {
       throw new UserError(
         `Cannot replay from ${day}: no version before it exists; expected a day after ${version.as_of}.`,

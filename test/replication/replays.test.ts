@@ -5,13 +5,21 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { replaceFile } from "../../src/base/files.ts";
-import { type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
+import { type LakeFile, type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { createTestFollower } from "../support/replication/followers.ts";
-import { assertEqualLakes, copyOf, manifestOf, newLake } from "../support/replication/published-lakes.ts";
+import {
+  assertEqualLakes,
+  copyOf,
+  manifestOf,
+  newLake,
+  rewriteManifest,
+} from "../support/replication/published-lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const first = sevenDays[0] ?? "";
@@ -28,6 +36,32 @@ test("a replay on a followed lake is refused if no version before its day exists
     message: /^Cannot replay from 2026-04-05: no version before it exists; expected a day after 2026-04-05\.$/,
   });
   assert.equal((await manifestOf(lake)).version, version);
+});
+
+test("a replay of the first day that a vacuum has left on the source is refused on a followed lake", async (scope) => {
+  const source = await copyOf(scope, before);
+  await withWriter(source, {}, (writer) => vacuum(writer, { months: 1, versionDays: 14 }, Date.now(), 0));
+  const { tables, days } = await manifestOf(source);
+  const [firstLeft = ""] = Object.keys(days);
+  for (const isWithoutPartitions of [false, true]) {
+    const lake = await newLake(scope);
+    await createTestFollower(source, lake, { buildsServingFiles: false }).follow();
+    const ofMonth = (file: LakeFile): boolean => file.partition === null || file.partition >= "2026-04";
+    const left = { ...tables, absent: tables.absent.filter(ofMonth), sold: tables.sold.filter(ofMonth) };
+    if (isWithoutPartitions) await rewriteManifest(lake, { tables: left });
+    await assert.rejects(ingestPath(lake, feeds, { replayFrom: firstLeft }), {
+      name: "UserError",
+      message: /^Cannot replay from 2026-04-01: no version before it exists; expected a day after 2026-04-05\.$/,
+    });
+    assert.deepEqual((await manifestOf(lake)).days, days);
+  }
+});
+
+test("a replay of the first day of all is taken on a followed lake", async (scope) => {
+  const lake = await newLake(scope);
+  await createTestFollower(before, lake, { buildsServingFiles: false }).follow();
+  await ingestPath(lake, feeds, { replayFrom: first, hasServingFiles: false });
+  assert.deepEqual((await manifestOf(lake)).days, (await manifestOf(before)).days);
 });
 
 test("a follower that skips versions of replays records the longest one, or one of all days if the source has no manifest of one", async (scope) => {
