@@ -104,12 +104,13 @@ async function takeDelivery(lake: string, queue: string, day: string, options: Q
     return { day, outcome: "refused", reason };
   }
   const delivery = await deliveryIn(path, day, options.mappedDay);
+  const before = await textOf(receipt);
   await replaceFile(receipt, await hashOf(delivery));
   try {
     await ingest(lake, [delivery], options);
   } catch (thrown) {
-    // What fails after the publish leaves the day published.
-    if ((await currentManifest(lake))?.as_of !== day) await rm(receipt, { force: true });
+    // What fails after the publish leaves the day published. A receipt that existed may be that of an ingest that is running.
+    if (before === undefined && (await currentManifest(lake))?.as_of !== day) await rm(receipt, { force: true });
     throw thrown;
   }
   return { day, outcome: "ingested" };

@@ -1,6 +1,16 @@
 /** The queue of deliveries never wedges. Runs alone, because tests change the user of its process and a function of the file system: @alone */
 import assert from "node:assert/strict";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -8,6 +18,7 @@ import { test } from "node:test";
 import type { MappedDay } from "../../src/ingest/feed/delivery.ts";
 import { ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -105,6 +116,19 @@ test("a delivery that cannot be read stays with all later ones, until it is corr
     (await run()).map(({ day, outcome }) => `${day} ${outcome}`),
     ["2026-11-21 ingested", "2026-11-22 ingested"],
   );
+});
+
+test("a second ingest of a queue leaves the receipt of the running one, and a failed ingest leaves none", async () => {
+  await deliver("2026-11-23", 1);
+  const running = join(queue, "ingested", "2026-11-23.sha256");
+  await withWriter(lake, { threads: 1 }, async () => {
+    await assert.rejects(run(), /is locked by this process/);
+    assert.ok(!existsSync(running));
+    writeFileSync(running, "of the running ingest");
+    await assert.rejects(run(), /is locked by this process/);
+    assert.ok(existsSync(running));
+  });
+  for (const path of [running, join(waiting, "2026-11-23")]) rmSync(path, { recursive: true });
 });
 
 test("a mapping of another day than the delivery's folder is refused, and the delivery stays", async () => {
