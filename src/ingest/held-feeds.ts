@@ -8,6 +8,7 @@ import {
   type DecisionName,
   type FeedDecision,
   type FeedOfDay,
+  isSameFeed,
   readFeedDecisions,
   recordDecision,
   withdrawDecision,
@@ -30,16 +31,20 @@ export interface Correction {
   readonly path: string;
 }
 
-/** Records that a held feed is right or wrong, or whether one waits for an absent one. Throws a UserError for a feed in another state. */
+/**
+ * Records that a held feed is right or wrong, or whether one waits for an absent one, and withdraws the correction that it replaces. Throws a UserError for
+ * a feed in another state, or as `replaceCorrection` does.
+ */
 export async function decideFeed(
-  lake: string,
+  folders: DecisionFolders,
   feeds: FeedRecords,
   feed: FeedOfDay,
   { decision: name, at }: { readonly decision: Exclude<DecisionName, "correct">; readonly at: Date },
 ): Promise<FeedDecision> {
   const verdict = name === "wait" || name === "end" ? "none" : "collapsed";
   const decision = { ...(await feedWith(verdict, feeds, feed)), decision: name, at: at.toISOString() };
-  await recordDecision(lake, decision);
+  await replaceCorrection(folders, feed);
+  await recordDecision(folders.lake, decision);
   return decision;
 }
 
@@ -54,6 +59,7 @@ export async function correctHeldFeed(
   { at, ...correction }: Correction & { readonly at: Date },
 ): Promise<FeedDecision> {
   const held = await feedWith("collapsed", feeds, feed);
+  await replaceCorrection({ lake, queue }, feed, correction.file);
   const file = await queueCorrection(requireQueue(queue), { day: feed.day, file: correction.file }, correction);
   const decision = { ...held, decision: "correct", at: at.toISOString(), file } as const;
   await recordDecision(lake, decision);
@@ -71,8 +77,25 @@ export async function undoDecision({ lake, queue }: DecisionFolders, feed: FeedO
   return withdrawDecision(lake, feed);
 }
 
-const decisionAbout = async (lake: string, { dealer_id, day }: FeedOfDay): Promise<FeedDecision | undefined> =>
-  (await readFeedDecisions(lake)).find((one) => one.dealer_id === dealer_id && one.day === day);
+/**
+ * Withdraws the correction of a feed by another file than one, if it waits and no other feed has it. Throws a UserError while it is being ingested, or if
+ * the queue is not known.
+ */
+async function replaceCorrection({ lake, queue }: DecisionFolders, feed: FeedOfDay, replaced?: string): Promise<void> {
+  const { file } = (await decisionAbout(lake, feed)) ?? {};
+  if (file === undefined || replaced === file || replaced?.startsWith(`${file}/`)) return;
+  if (queue === undefined)
+    throw new UserError(
+      `The feed of ${printable(feed.dealer_id, 60)} of ${feed.day} has a correction: expected "carquet correct --undo --queue <dir>" before another decision.`,
+    );
+  const decisions = await readFeedDecisions(lake);
+  if (decisions.some((one) => one.day === feed.day && one.file === file && !isSameFeed(one, feed))) return;
+  const delivered = { day: feed.day, file };
+  if (isCorrectionWaiting(queue, delivered)) await withdrawCorrection(queue, delivered);
+}
+
+const decisionAbout = async (lake: string, feed: FeedOfDay): Promise<FeedDecision | undefined> =>
+  (await readFeedDecisions(lake)).find((one) => isSameFeed(one, feed));
 
 /** Whether a held feed waits for a decision: there is none, or its correction was ingested or refused and the feed is held all the same. */
 export const isUndecided = (decision: FeedDecision | undefined, queue: string | undefined): boolean =>

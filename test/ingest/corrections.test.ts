@@ -5,10 +5,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { queueCorrection } from "../../src/ingest/corrections.ts";
-import { correctHeldFeed, isUndecided, undoDecision } from "../../src/ingest/held-feeds.ts";
+import { correctHeldFeed, decideFeed, isUndecided, undoDecision } from "../../src/ingest/held-feeds.ts";
 import type { IngestOptions } from "../../src/ingest/ingest.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
-import { readFeedDecisions } from "../../src/lake/feed-decisions.ts";
+import { readFeedDecisions, recordDecision, withdrawDecision } from "../../src/lake/feed-decisions.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { dealerIdOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
@@ -108,6 +108,53 @@ test("a correction that waits is withdrawn, and the next ingest does nothing", a
   const version = await currentManifest(lake);
   assert.deepEqual(await run(), []);
   assert.deepEqual(await currentManifest(lake), version);
+});
+
+test("another decision about a feed withdraws its correction that waits, which a command without the queue refuses", async (scope) => {
+  const { lake, queue, run, written, correct, verdicts } = await heldQueue(scope);
+  await correct(await written(10));
+  const { feeds } = await openVersion(scope, lake);
+  const decision = { decision: "reject", at } as const;
+  await assert.rejects(
+    decideFeed({ lake, queue: undefined }, feeds, held, decision),
+    /has a correction: expected "carquet correct --undo --queue <dir>" before another decision\.$/,
+  );
+  await decideFeed({ lake, queue }, feeds, held, decision);
+  assert.deepEqual(await run(), []);
+  assert.deepEqual(await verdicts(), ["accepted 12", "collapsed 3"]);
+  assert.deepEqual(
+    (await readFeedDecisions(lake)).map(({ decision }) => decision),
+    ["reject"],
+  );
+
+  await correct(await written(10));
+  await assert.rejects(
+    run({
+      onStep: () => {
+        throw new Error("killed");
+      },
+    }),
+    /killed/,
+  );
+  await assert.rejects(
+    decideFeed({ lake, queue }, feeds, held, decision),
+    /is being ingested: expected one that waits/,
+  );
+});
+
+test("a correction by another file withdraws the one before, unless another feed has it", async (scope) => {
+  const { lake, queue, written, correct } = await heldQueue(scope);
+  const path = await written(10);
+  const other = { dealer_id: dealerIdOf(2), day: days[1] };
+  const inventory = join(queue, "corrected", days[1], file);
+  for (const isShared of [true, false]) {
+    await correct(path);
+    if (isShared) await recordDecision(lake, { ...other, vins: 3, decision: "correct", at: at.toISOString(), file });
+    const { feeds } = await openVersion(scope, lake);
+    await correctHeldFeed({ lake, queue }, feeds, held, { file: "dealers.csv", name: "dealers.csv", path, at });
+    assert.equal(existsSync(inventory), isShared);
+    if (isShared) await withdrawDecision(lake, other);
+  }
 });
 
 test("a correction that cannot be read is refused with the reason, the lake stays as it was, and later days are ingested", async (scope) => {

@@ -208,7 +208,7 @@ export const decideByForm =
     const at = new Date(accounts.administration.nowMs);
     const decided = await current.use(async ({ feeds, manifest }) => {
       if (!Object.hasOwn(manifest.days, feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
-      if (decision !== "correct") return decideFeed(exports.lake, feeds, feed, { decision, at });
+      if (decision !== "correct") return decideFeed({ lake: exports.lake, queue }, feeds, feed, { decision, at });
       if (file === undefined || file.size === 0) throw new UserError("No file: expected one with rows.");
       return withFile(file, (path) =>
         correctHeldFeed({ lake: exports.lake, queue }, feeds, feed, {

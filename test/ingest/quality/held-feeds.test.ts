@@ -236,7 +236,12 @@ test("the cars of a silent dealer end earlier or later by decisions of an operat
     const version = await openVersion(scope, lake);
     const at = new Date("2026-03-02T12:00:00.000Z");
     if (decision !== undefined)
-      await decideFeed(lake, version.feeds, { dealer_id: south, day: version.manifest.as_of }, { decision, at });
+      await decideFeed(
+        { lake, queue: undefined },
+        version.feeds,
+        { dealer_id: south, day: version.manifest.as_of },
+        { decision, at },
+      );
     await ingestPath(lake, feeds, { ...light, day });
     return activeOf();
   };
@@ -268,7 +273,12 @@ test("the cars of a silent dealer end earlier or later by decisions of an operat
     [days[1], "South has delivered nothing for 1 day; an operator ended its claims."],
   );
   await assert.rejects(
-    decideFeed(lake, version.feeds, { dealer_id: north, day: silent }, { decision: "end", at: new Date(0) }),
+    decideFeed(
+      { lake, queue: undefined },
+      version.feeds,
+      { dealer_id: north, day: silent },
+      { decision: "end", at: new Date(0) },
+    ),
     /is not absent \(accepted\): expected a dealer without one\./,
   );
 });

@@ -34,7 +34,7 @@ const decisionCommand = (
         const last = await lastDayOf(feeds, dealer, as_of);
         const feed = { dealer_id: dealer, day: day ?? last };
         if (undo === true) return printUndone(await undoDecision({ lake, queue: undefined }, feed));
-        const decided = await decideFeed(lake, feeds, feed, { decision, at: new Date() });
+        const decided = await decideFeed({ lake, queue: undefined }, feeds, feed, { decision, at: new Date() });
         process.stdout.write(`${sentence(decided, feed.day === last)}\n`);
       }),
     );
