@@ -1,7 +1,7 @@
 /**
  * Corrections: files that replace those of a day that the queue has ingested. One waits in `corrected/<day>/`, under the name that the file has in the
  * delivery, for the next ingest of the queue, which replays the lake from that day. Then it takes the file's location in `ingested/<day>/`, and
- * `superseded/<day>/` keeps the file before it.
+ * `replaced/<day>/` keeps the file before it.
  *
  * An ingest claims the corrections of a day by moving them to `correcting/<day>/`, so that a file that comes meanwhile waits for the next one. After a
  * kill, the next ingest repeats the replay. A correction that cannot be ingested is moved to `refused/`, and the lake stays as it was.
@@ -77,18 +77,22 @@ export async function withdrawCorrection(queue: string, { day, file }: Delivered
     throw new UserError(
       `The correction of ${printable(file, 60)} of ${day} is being ingested: expected one that waits.`,
     );
-  const number = await lastSuperseded(queue, day, file);
+  const replaced = replacedFolder(queue, day);
+  const number = await lastNumber(replaced, file);
   if (number > 0)
-    await queueCorrection(queue, { day, file }, { name: file, path: supersededPath(queue, day, file, number) });
+    await queueCorrection(queue, { day, file }, { name: file, path: numberedPath(replaced, file, number) });
 }
 
-/** Returns the path of the n-th file that newer ones of the same name and day have replaced. */
-export const supersededPath = (queue: string, day: string, file: string, number: number): string =>
-  join(queue, "superseded", day, dirname(file), `${number}-${basename(file)}`);
+/** The folder of the files that corrections of a day have replaced; those that a fetch replaces are in another one. */
+const replacedFolder = (queue: string, day: string): string => join(queue, "replaced", day);
 
-/** Returns the number of the last file that was replaced; 0 if there is none. */
-export async function lastSuperseded(queue: string, day: string, file: string): Promise<number> {
-  const names = await namesIn(join(queue, "superseded", day, dirname(file)));
+/** Returns the path in a folder of the n-th file that newer ones of the same name have replaced. */
+export const numberedPath = (folder: string, file: string, number: number): string =>
+  join(folder, dirname(file), `${number}-${basename(file)}`);
+
+/** Returns the number of the last file of a name in a folder; 0 if there is none. */
+export async function lastNumber(folder: string, file: string): Promise<number> {
+  const names = await namesIn(join(folder, dirname(file)));
   const ofFile = names.filter((name) => name.replace(/^\d+-/, "") === basename(file));
   return Math.max(0, ...ofFile.map((name) => Number.parseInt(name, 10) || 0));
 }
@@ -140,7 +144,8 @@ export async function ingestCorrections(
 /** Puts a correction in the location of the file that it replaces, of which it keeps a copy. */
 async function keepCorrection(queue: string, { day, file }: DeliveredFile): Promise<void> {
   const target = join(queue, "ingested", day, file);
-  const kept = supersededPath(queue, day, file, 1 + (await lastSuperseded(queue, day, file)));
+  const replaced = replacedFolder(queue, day);
+  const kept = numberedPath(replaced, file, 1 + (await lastNumber(replaced, file)));
   await createFolder(dirname(kept));
   await copyFile(target, kept);
   await moveFile(join(queue, "correcting", day, file), target);

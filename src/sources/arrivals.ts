@@ -15,7 +15,7 @@ import { UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { sql } from "../db/sql.ts";
 import { SqliteDatabase } from "../db/sqlite.ts";
-import { lastSuperseded, supersededPath } from "../ingest/corrections.ts";
+import { lastNumber, numberedPath } from "../ingest/corrections.ts";
 
 /** The last content of a file at a source. */
 export interface KnownFile {
@@ -69,7 +69,8 @@ export async function queueFile(queue: string, day: string, path: string, from: 
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
-    const kept = supersededPath(queue, day, path, 1 + (await lastSuperseded(queue, day, path)));
+    const superseded = join(queue, "superseded", day);
+    const kept = numberedPath(superseded, path, 1 + (await lastNumber(superseded, path)));
     await createFolder(dirname(kept));
     await moveFile(target, kept);
   }

@@ -1,7 +1,7 @@
 /** Corrections of feeds that were ingested: they replace a file of their day, and the lake is replayed from it. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { queueCorrection } from "../../src/ingest/corrections.ts";
@@ -91,7 +91,7 @@ test("a correction replays the lake from its day with the new file, keeps the ol
   assert.deepEqual(await verdicts(), ["accepted 12", "accepted 10", "accepted 11"]);
   assert.equal((await countQueue(queue)).waiting, 0);
   assert.equal(isUndecided(decision, queue), true, "a feed that were held all the same would wait for a decision");
-  const before = readFileSync(join(queue, "superseded", days[1], `1-${file}`), "utf8");
+  const before = readFileSync(join(queue, "replaced", days[1], `1-${file}`), "utf8");
   assert.equal(before.trim().split("\n").length, 4);
   assert.deepEqual(await run(), []);
 
@@ -160,6 +160,8 @@ test("a correction by another file withdraws the one before, unless another feed
 test("a correction that cannot be read is refused with the reason, the lake stays as it was, and later days are ingested", async (scope) => {
   const { lake, queue, deliver, run, written, correct, verdicts } = await heldQueue(scope);
   const good = await written(10);
+  // A fetch replaced a file of the same name.
+  await writeFeedFiles(join(queue, "superseded"), days[1], { [`1-${file}`]: await readFile(good) });
   const path = join(await temporaryFolder(scope), "broken.parquet");
   await assert.rejects(
     correct(good, "fixed.parquet"),
