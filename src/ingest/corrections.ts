@@ -147,7 +147,8 @@ async function keepCorrection(queue: string, { day, file }: DeliveredFile): Prom
   const replaced = replacedFolder(queue, day);
   const kept = numberedPath(replaced, file, 1 + (await lastNumber(replaced, file)));
   await createFolder(dirname(kept));
-  await copyFile(target, kept);
+  await copyFile(target, `${kept}.part`);
+  await moveFile(`${kept}.part`, kept);
   await moveFile(join(queue, "correcting", day, file), target);
 }
 

@@ -15,6 +15,7 @@ import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
+import { queueCorrection } from "../../src/ingest/corrections.ts";
 import type { MappedDay } from "../../src/ingest/feed/delivery.ts";
 import { ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
@@ -188,4 +189,42 @@ test("a delivery of another user, which cannot be moved, is ingested once and pa
     process.seteuid?.(process.getuid?.() ?? 0);
     chmodSync(join(waiting, "2026-11-24"), 0o755);
   }
+});
+
+test("the copy of a corrected file is on the disk before the correction replaces it", async (scope) => {
+  const file = "inventory.csv";
+  const cars = await writeFeeds(await temporaryFolder(scope), "2026-11-22", {
+    inventory: [{ vin: vinOf(5), dealer_id: dealerIdOf(1) }],
+  });
+  await queueCorrection(queue, { day: "2026-11-22", file }, { name: file, path: join(cars, file) });
+  const { open, rename } = fs;
+  const steps: string[] = [];
+  const noted = (step: string, path: unknown): void =>
+    void (String(path).startsWith(queue) && steps.push(`${step} ${String(path).slice(queue.length + 1)}`));
+  Object.assign(fs, {
+    open: (...args: Parameters<typeof open>) => {
+      noted("sync", args[0]);
+      return open(...args);
+    },
+    rename: (...args: Parameters<typeof rename>) => {
+      noted("rename to", args[1]);
+      return rename(...args);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    await run();
+  } finally {
+    Object.assign(fs, { open, rename });
+    syncBuiltinESMExports();
+  }
+  const kept = "replaced/2026-11-22";
+  const isKept = (step: string): boolean => step.includes(kept);
+  const replaced = steps.indexOf(`rename to ingested/2026-11-22/${file}`);
+  assert.ok(replaced > 0, steps.join("\n"));
+  assert.deepEqual(steps.slice(0, replaced).filter(isKept).slice(-3), [
+    `sync ${kept}/1-${file}.part`,
+    `rename to ${kept}/1-${file}`,
+    `sync ${kept}`,
+  ]);
 });
