@@ -15,10 +15,13 @@ import {
   versionsIn,
 } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import { contentKeyOf, neededFiles, usableFiles } from "../../src/serving/files/serving-parts.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
+import { carquetHere } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { hashLakeFiles } from "../support/lakes/contents.ts";
-import { ingestPath, queryLake, temporaryCopy } from "../support/lakes/lakes.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { ingestPath, queryLake, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -84,6 +87,20 @@ test("with an expired version, all before it are removed, also one whose next ma
     await utimes(manifestPath(lake, version), index === 1 ? 2_000 : 1_000, index === 1 ? 2_000 : 1_000);
   const removed = await removeOldVersions(lake, published, { versionDays: 4, nowMs: 2_000_000, graceMs: hourMs / 10 });
   assert.deepEqual(removed, versions.slice(0, 3).toReversed());
+});
+
+test("the version that a vacuum publishes has a search index of the closed months that are left", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  // A third month: two are closed, and one of them is left.
+  const vin = vinOf(1);
+  const inventory = [{ vin, dealer_id: dealerIdOf(1), make: "Ford", price: 20_000 }];
+  await ingestPath(lake, await writeFeeds(await temporaryFolder(t), "2026-05-01", { inventory }));
+  await carquetHere(["vacuum", "--lake", lake, "--months", "2"]);
+  const manifest = (await currentManifest(lake)) ?? assert.fail();
+  assert.deepEqual([manifest.version, Object.keys(manifest.days)[0]], ["2026-05-01.2", "2026-04-01"]);
+  const needed = neededFiles(manifest);
+  assert.ok(needed.some(({ part }) => part === "search index of 2026-04"));
+  assert.deepEqual(usableFiles(manifest).map(contentKeyOf), needed.map(contentKeyOf));
 });
 
 test("an open version keeps its files until the grace period ends", async (t) => {

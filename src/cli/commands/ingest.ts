@@ -110,7 +110,7 @@ async function ingestWaiting(queue: string, settings: IngestValues, run: IngestR
     };
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
-  if (hasPublished) await vacuumLake(settings);
+  if (hasPublished) await vacuumLake(settings, settings);
   if (refused.length > 0) throw new UserError(`Published without ${refused.length} files: ${refused.join("; ")}`);
 }
 

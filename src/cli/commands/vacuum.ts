@@ -1,8 +1,10 @@
 /** `carquet vacuum`: removes months and versions beyond the retention policy, and the files that only they reference. */
 import { Command } from "commander";
+import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
+import { withServingFiles } from "../../serving/files/build-serving-files.ts";
 import { printResult } from "../print.ts";
 import { ScheduledRun } from "../scheduled.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -26,10 +28,15 @@ export const vacuumCommand = (): Command =>
     });
 
 /** Vacuums a lake, and prints the removed days, versions and files. */
-export async function vacuumLake({ lake, months, versionDays, graceMs, json }: VacuumValues): Promise<VacuumResult> {
+export async function vacuumLake(
+  { lake, months, versionDays, graceMs, json }: VacuumValues,
+  options: DatabaseOptions = {},
+): Promise<VacuumResult> {
   await requireManifest(lake);
   const retention = { months, versionDays };
-  const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), graceMs));
+  const removed = await withWriter(lake, options, (writer) =>
+    vacuum(writer, retention, Date.now(), graceMs, (manifest) => withServingFiles(writer, manifest, "size")),
+  );
   const { version, days, versions, files } = removed;
   const text = `version ${version}: removed ${days.length} days, ${versions.length} versions and ${files} files`;
   printResult({ outcome: "vacuumed", ...removed }, text, json);

@@ -39,19 +39,22 @@ export function firstKeptMonth(asOf: string, { months }: Retention): string | un
 }
 
 /**
- * Vacuums the lake. `nowMs` is the current time, `graceMs` the time a version must have been superseded before it is removed. Throws a
- * UserError if nothing has been published.
+ * Vacuums the lake. `nowMs` is the current time, `graceMs` the time a version must have been superseded before it is removed.
+ * `complete` returns a new version's manifest with the files that are derived from its tables. Throws a UserError if nothing has been published.
  */
 export async function vacuum(
   writer: Writer,
   retention: Retention,
   nowMs: number,
   graceMs: number,
+  complete: (manifest: Manifest) => Promise<Manifest> = async (manifest) => manifest,
 ): Promise<VacuumResult> {
   const published = await requireManifest(writer.lake);
   const { removedDays, ...remaining } = removeExpiredDays(published, retention);
   const manifest =
-    removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), ...remaining };
+    removedDays.length === 0
+      ? published
+      : await complete({ ...nextManifest(writer, published, published.as_of), ...remaining });
   if (manifest !== published) await publish(writer.lake, manifest);
   const versions = await removeOldVersions(writer.lake, manifest, {
     versionDays: retention.versionDays,
