@@ -4,16 +4,24 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
+import { icebergFiles } from "../../src/lake/iceberg/metadata.ts";
 import { fieldsOf, idsOf } from "../../src/lake/iceberg/table-schema.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentPath, currentVersion, type Manifest } from "../../src/lake/manifest.ts";
-import { tableNames } from "../../src/lake/tables.ts";
+import { type TableName, tableNames } from "../../src/lake/tables.ts";
 import { openVersionFolder, rewritePaths, writeVersionFolder } from "../../src/lake/writer/version-folder.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf, sampled } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
-import { icebergFaults, icebergVersion, readIceberg, readIcebergFiles } from "../support/lakes/iceberg.ts";
-import { ingestPath, temporaryCopy } from "../support/lakes/lakes.ts";
+import {
+  icebergFaults,
+  icebergVersion,
+  type ManifestEntry,
+  readAvro,
+  readIceberg,
+  readIcebergFiles,
+} from "../support/lakes/iceberg.ts";
+import { ingestPath, temporaryCopy, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
@@ -42,6 +50,26 @@ test("the metadata of every table lists the files of the published version, also
   const retention = { months: 1, versionDays: 0 };
   await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now() + 7_200_000, 3_600_000));
   assert.deepEqual([await icebergFaults(lake), await icebergVersion(lake, "sold")], [[], `${last}.3`]);
+});
+
+test("the bounds of a file have the size of their type, a boolean of one byte", async (t) => {
+  const manifest = await publishedManifest(original);
+  const folder = await temporaryFolder(t);
+  const file = { path: "files/x.parquet", partition: null, rows: 2, bytes: 1, sha256: "" };
+  const boundsOf = async (table: TableName, min: string, max: string): Promise<readonly string[]> => {
+    const tables = { ...manifest.tables, [table]: [{ ...file, min, max }] };
+    const files = await icebergFiles({ ...manifest, tables }, table, "file:///lake");
+    const [content] = files.values();
+    await writeFile(join(folder, table), content ?? assert.fail());
+    const [entry] = await readAvro<ManifestEntry>(join(folder, table));
+    return [entry?.data_file.lower_bounds, entry?.data_file.upper_bounds].map(
+      (bounds) => bounds?.[0]?.value.toString("hex") ?? "",
+    );
+  };
+  assert.deepEqual(await boundsOf("price_effects", "0", "1"), ["00", "01"]);
+  assert.deepEqual(await boundsOf("builds", "1", "258"), ["01000000", "02010000"]);
+  assert.deepEqual(await boundsOf("feeds", "1970-01-01", "1970-01-02"), ["00000000", "01000000"]);
+  assert.deepEqual(await boundsOf("listings", "A", "B"), ["41", "42"]);
 });
 
 test("a version's metadata has the same bytes when it is written again", async (t) => {

@@ -89,10 +89,11 @@ function manifestFile({ version, tables }: Manifest, table: TableName, lakeLocat
   return avroFile(entrySchema(partition), metadata, rows);
 }
 
-/** Returns a bound of the first sort column in Iceberg's binary form, a date as days since 1970; null if the file has none. */
+/** Returns a bound of the first sort column in Iceberg's binary form, a boolean as one byte, a date as days since 1970; null if the file has none. */
 function boundOf(field: IcebergField | undefined, value: string | null): readonly object[] | null {
   if (field === undefined || value === null) return null;
   if (field.type === "string") return [{ key: field.id, value: Buffer.from(value) }];
+  if (field.type === "boolean") return [{ key: field.id, value: Buffer.of(Number(value)) }];
   const binary = Buffer.alloc(4);
   binary.writeInt32LE(field.type === "date" ? epochDay(value) : Number(value));
   return [{ key: field.id, value: binary }];

@@ -25,18 +25,22 @@ interface ListedManifest {
   readonly added_rows_count: number;
 }
 
-interface ManifestEntry {
+type Bounds = readonly { readonly key: number; readonly value: Buffer }[];
+
+export interface ManifestEntry {
   readonly status: number;
   readonly data_file: {
     readonly file_path: string;
     readonly partition: Readonly<Record<string, string>>;
     readonly record_count: number;
     readonly file_size_in_bytes: number;
+    readonly lower_bounds: Bounds | null;
+    readonly upper_bounds: Bounds | null;
   };
 }
 
 /** Reads all rows of an Avro file by the schema in its header. */
-async function readAvro<Row>(path: string): Promise<readonly Row[]> {
+export async function readAvro<Row>(path: string): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for await (const row of avro.createFileDecoder(path)) rows.push(row);
   return rows;
