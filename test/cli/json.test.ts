@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { changeByte } from "../support/lakes/contents.ts";
+import { vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
@@ -48,6 +49,26 @@ test("an ingest prints a line for each day that it publishes, refuses or passes 
   const again = await linesOf("ingest", "--queue", queue, "--lake", lake);
   const [event] = again.lines;
   assert.deepEqual([event?.day, ["refused", "published before"].includes(event?.outcome)], ["2026-11-18", true]);
+});
+
+test("an ingest of a path or a queue publishes the day without a file that it refuses, fails in the end, and names the file", async (t) => {
+  const mapping = { version: 1, fields: { vin: "vin" }, dealer: { key: ["seller"], fields: { name: ["seller"] } } };
+  const day = "2026-03-01";
+  for (const isQueue of [false, true]) {
+    const folder = await temporaryFolder(t);
+    const feed = await writeFeedFiles(join(folder, "queue/waiting"), day, {
+      "lot/mapping.json": JSON.stringify(mapping),
+      "lot/north.csv": `vin,seller\n${vinOf(1)},North\n`,
+      "lot/south.csv": 'vin,seller\n"unended',
+    });
+    const lake = join(folder, "lake");
+    const { code, err } = await carquetHere(
+      isQueue ? ["ingest", "--queue", join(folder, "queue"), "--lake", lake] : ["ingest", feed, "--lake", lake],
+    );
+    assert.equal(code, 1);
+    assert.match(err, /Published without 1 files: refused file: lot\/south\.csv/);
+    assert.deepEqual((await currentManifest(lake))?.days, { [day]: 1 });
+  }
 });
 
 test("the retention of an ingest is that of its settings", async (t) => {

@@ -67,7 +67,7 @@ export const ingestCommand = (): Command =>
 
 async function ingestWhere(path: string | undefined, settings: IngestValues, run: IngestRun): Promise<void> {
   const { queue } = settings;
-  if (path !== undefined && queue === undefined) return void (await ingestFrom(path, settings, run));
+  if (path !== undefined && queue === undefined) return requireAll(await ingestFrom(path, settings, run));
   if (path === undefined && queue !== undefined)
     return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings, run));
   throw new UsageError("Invalid arguments: expected either a path or --queue.");
@@ -87,8 +87,8 @@ async function recordingEnd(lake: string, queue: string, work: () => Promise<voi
   await record(null);
 }
 
-/** Ingests the deliveries at a path. */
-const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<unknown> =>
+/** Ingests the deliveries at a path. Returns the files that were refused. */
+const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<readonly string[]> =>
   reporting(settings, run, async (options, mappedDay) => {
     const { mapping } = options;
     const isInColumn =
@@ -111,6 +111,11 @@ async function ingestWaiting(queue: string, settings: IngestValues, run: IngestR
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
   if (hasPublished) await vacuumLake(settings, settings);
+  requireAll(refused);
+}
+
+/** Throws a UserError if files were refused. */
+function requireAll(refused: readonly string[]): void {
   if (refused.length > 0) throw new UserError(`Published without ${refused.length} files: ${refused.join("; ")}`);
 }
 
