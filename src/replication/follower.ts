@@ -3,6 +3,7 @@
  * and moves them into the lake when all are complete; builds the serving files that the source does not offer; then publishes as every writer does,
  * under the lake's lock. The lake serves one whole version at any moment.
  */
+import { existsSync } from "node:fs";
 import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { createFolder, sha256Of, syncToDisk } from "../base/files.ts";
@@ -119,7 +120,9 @@ export class Follower {
     const manifest = await this.readManifest(version);
     const plan = await this.plan(manifest, local, false);
     const isNew = local?.version !== version;
-    const followed = isNew || plan.missing.length > 0 ? await this.take(manifest) : undefined;
+    // Incoming files remain until the lake has them in all places.
+    const isIncomplete = plan.missing.length > 0 || existsSync(join(this.lake, incomingFolder));
+    const followed = isNew || isIncomplete ? await this.take(manifest) : undefined;
     this.#isChecked = true;
     return followed;
   }

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Batch } from "../../src/ingest/batch.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
-import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
+import { rewritePaths, versionFolderFaults, writeVersionFolder } from "../../src/lake/writer/version-folder.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
@@ -98,6 +98,24 @@ test("verify finds a wrong folder, and the next writer repairs a wrong link", as
   assert.match(await fault(), /^current: links to elsewhere: expected versions\//);
   await withWriter(lake, {}, async () => undefined);
   assert.deepEqual([await fault(), await differingFolders(lake)], ["", []]);
+});
+
+test("the open folder stays whole while it is written again, and a writer completes what a killed one has left", async (t) => {
+  const lake = await copyOf(t);
+  await withWriter(lake, {}, () => rewritePaths(lake));
+  const manifest = (await currentManifest(lake)) ?? assert.fail("no version");
+  const both = await foldersIn(lake);
+  const folder = join(lake, "versions", manifest.version);
+  await mkdir(join(lake, "ICEBERG_LOCATION"));
+  await assert.rejects(writeVersionFolder(lake, manifest), /EISDIR/);
+  await rm(join(lake, "ICEBERG_LOCATION"), { recursive: true });
+  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual(await foldersIn(lake), both);
+  await rename(folder, `${folder}.old`);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual(await foldersIn(lake), both);
+  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
 });
 
 test("verify finds no fault in the folder of a version that is replaced meanwhile", async (t) => {

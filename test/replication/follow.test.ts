@@ -262,6 +262,11 @@ test("a follower respects the lake's lock, its retention, and restores a file th
   await rm(join(lake, lost?.path ?? ""));
   assert.equal((await createTestFollower(newer, lake).follow())?.files, 1);
   assert.deepEqual([await lakeFaults(lake), await differingFolders(lake)], [[], []]);
+  // A follower was killed after it had restored the file, and before the open folder was whole.
+  await mkdir(join(lake, "incoming"));
+  await rm(join(lake, "current", "past_listings"), { recursive: true });
+  assert.equal((await createTestFollower(newer, lake).follow())?.files, 0);
+  assert.deepEqual([await lakeFaults(lake), await differingFolders(lake)], [[], []]);
 });
 
 test("a follower that is killed at any moment leaves a whole version, which the next one completes", {

@@ -12,7 +12,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../db/duckdb.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { fileLiteral, ident, join as joinSql, literal, plainIdent, Sql, sql } from "../../db/sql.ts";
-import { type Manifest, noFiles, versionKey } from "../manifest.ts";
+import { type Manifest, noFiles } from "../manifest.ts";
 import { type Market, snapshotMacrosOf, viewQueriesOf } from "./analyst-views.ts";
 import { commentsOnMacros, commentsOnViews } from "./view-comments.ts";
 
@@ -23,9 +23,9 @@ let emptyCatalog: Buffer | undefined;
 
 const emptyMarket: Market = { tables: noFiles, as_of: "1970-01-01", days: {} };
 
-/** Writes the catalog of a version into its folder. Views of files that cannot be read fail by name when they are queried; `verify` reports the files. */
-export async function writeCatalog(lake: string, manifest: Manifest): Promise<void> {
-  const path = join(lake, versionKey(manifest.version), catalogName);
+/** Writes the catalog of a version into a folder. Views of files that cannot be read fail by name when they are queried; `verify` reports the files. */
+export async function writeCatalog(lake: string, manifest: Manifest, into: string): Promise<void> {
+  const path = join(into, catalogName);
   const temporary = `${path}.new`;
   const folder = await realpath(lake);
   emptyCatalog ??= await createEmptyCatalog(temporary);

@@ -29,9 +29,12 @@ const linksOf = ({ tables }: Manifest): ReadonlyMap<string, LakeFile> =>
     ),
   );
 
+/** Writes the folder of a version beside the one that it replaces, which readers have until it is complete. */
 export async function writeVersionFolder(lake: string, manifest: Manifest): Promise<void> {
-  const folder = join(lake, versionKey(manifest.version));
-  await rm(folder, { recursive: true, force: true });
+  const path = join(lake, versionKey(manifest.version));
+  const folder = `${path}.new`;
+  const replaced = `${path}.old`;
+  for (const left of [folder, replaced]) await rm(left, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const [name, { path }] of linksOf(manifest)) {
     const from = join(lake, path);
@@ -40,13 +43,16 @@ export async function writeVersionFolder(lake: string, manifest: Manifest): Prom
     // File systems without hard links.
     await link(from, target).catch(() => symlink(relative(dirname(target), from), target));
   }
-  await writeCatalog(lake, manifest);
-  await writeIcebergFiles(lake, manifest);
+  await writeCatalog(lake, manifest, folder);
+  await writeIcebergFiles(lake, manifest, folder);
   await syncToDisk(folder);
+  if (existsSync(path)) await rename(path, replaced);
+  await rename(folder, path);
+  await syncToDisk(dirname(path));
+  await rm(replaced, { recursive: true, force: true });
 }
 
-async function writeIcebergFiles(lake: string, manifest: Manifest): Promise<void> {
-  const folder = join(lake, versionKey(manifest.version));
+async function writeIcebergFiles(lake: string, manifest: Manifest, folder: string): Promise<void> {
   const location = await icebergLocation(lake);
   const writeTable = async (table: TableName): Promise<void> => {
     await mkdir(join(folder, dirname(metadataPath(table))), { recursive: true });
@@ -79,8 +85,9 @@ export async function rewritePaths(
 ): Promise<{ readonly version: string; readonly location: string }> {
   const manifest = await requireManifest(lake);
   if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
-  await writeCatalog(lake, manifest);
-  await writeIcebergFiles(lake, manifest);
+  const folder = join(lake, versionKey(manifest.version));
+  await writeCatalog(lake, manifest, folder);
+  await writeIcebergFiles(lake, manifest, folder);
   return { version: manifest.version, location: await icebergLocation(lake) };
 }
 
@@ -126,7 +133,7 @@ export const openedVersion = async (lake: string): Promise<string> =>
 export async function removeVersionFolders(lake: string, kept: readonly (string | null)[]): Promise<void> {
   const folders = await readdir(join(lake, "versions"), { withFileTypes: true });
   for (const { name } of folders.filter((entry) => entry.isDirectory()))
-    if (/^\d{4}-\d{2}-\d{2}\.\d+$/.test(name) && !kept.includes(name))
+    if (/^\d{4}-\d{2}-\d{2}\.\d+(\.new|\.old)?$/.test(name) && !kept.includes(name))
       await rm(join(lake, versionKey(name)), { recursive: true, force: true });
 }
 
@@ -134,7 +141,8 @@ export async function removeVersionFolders(lake: string, kept: readonly (string 
 export async function recoverVersionFolder(lake: string): Promise<void> {
   const published = await currentManifest(lake);
   if (published === undefined) return;
-  const isOpen = (await targetOf(join(lake, currentLink))) === versionKey(published.version);
+  const folder = versionKey(published.version);
+  const isOpen = (await targetOf(join(lake, currentLink))) === folder && existsSync(join(lake, folder));
   if (!isOpen) await writeVersionFolder(lake, published);
   await openVersionFolder(lake, published);
 }
