@@ -79,6 +79,14 @@ export const countQueue = async (queue: string): Promise<{ readonly waiting: num
   refused: (await daysIn(queue, "refused")).length,
 });
 
+/** Counts the days that an ingest of a queue writes: those that wait, and for each with corrections, all days from it on, which it replays. */
+export async function countDaysToIngest(queue: string): Promise<number> {
+  const { waiting } = await countQueue(queue);
+  const days = [...(await daysIn(queue, "ingested")), ...(await daysIn(queue, "waiting"))];
+  const later = (await correctedDays(queue)).flatMap((corrected) => days.filter((day) => day > corrected));
+  return waiting + later.length;
+}
+
 /** Returns the days of the deliveries in a folder, in order. */
 const daysIn = async (queue: string, folder: Folder): Promise<readonly string[]> =>
   (await namesIn(queue, folder)).filter(isDay);

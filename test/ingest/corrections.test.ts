@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { queueCorrection } from "../../src/ingest/corrections.ts";
 import { correctHeldFeed, decideFeed, isUndecided, undoDecision } from "../../src/ingest/held-feeds.ts";
 import type { IngestOptions } from "../../src/ingest/ingest.ts";
-import { countQueue, ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
+import { countDaysToIngest, countQueue, ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
 import { readFeedDecisions, recordDecision, withdrawDecision } from "../../src/lake/feed-decisions.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { carquetHere } from "../support/command-line.ts";
@@ -86,6 +86,7 @@ test("a correction replays the lake from its day with the new file, keeps the ol
   assert.deepEqual(await readFeedDecisions(lake), [decision]);
   assert.deepEqual([isUndecided(undefined, queue), isUndecided(decision, queue)], [true, false]);
   assert.equal((await countQueue(queue)).waiting, 1);
+  assert.equal(await countDaysToIngest(queue), 2, "the corrected day and the one after it");
 
   assert.deepEqual(await run(), [{ day: days[1], outcome: "corrected" }]);
   assert.deepEqual(await verdicts(), ["accepted 12", "accepted 10", "accepted 11"]);

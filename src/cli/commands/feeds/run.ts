@@ -14,7 +14,7 @@ import { programPath } from "../../../base/project-files.ts";
 import { orAborted, withTimeLimit } from "../../../base/time-limit.ts";
 import { messageOf } from "../../../base/user-error.ts";
 import { recordFailedFetch } from "../../../ingest/fetch-status.ts";
-import { countQueue } from "../../../ingest/queue.ts";
+import { countDaysToIngest } from "../../../ingest/queue.ts";
 import { mappingsOfSources } from "../../../sources/save-mapping.ts";
 import { fetchTimes, minuteMs } from "../../../sources/source-fetch.ts";
 import { readSources } from "../../../sources/sources-file.ts";
@@ -66,6 +66,8 @@ export const runCommand = (): Command =>
 /** A fetch ends its transfers before. */
 const fetchMs = fetchTimes.fetchMs + minuteMs;
 const ingestDayMs = 60 * minuteMs;
+/** The longest time of a timer. */
+const timerMsMax = 2 ** 31 - 1;
 /** From SIGTERM on. */
 const stopMs = 5000;
 
@@ -101,13 +103,13 @@ class FeedJobs {
       const words = ["--sources", sources, "--queue", queue, "--stall-timeout", String(stallMs / 1000)];
       await this.run("fetch", words, fetchMs);
       // An ingest reports why a queue cannot be read.
-      const { waiting } = await countQueue(queue).catch(() => ({ waiting: 1 }));
+      const days = await countDaysToIngest(queue).catch(() => 1);
       const settings = [
         ...["--queue", queue, "--lake", lake, "--memory", ingestMemory],
         ...["--versions", String(versionDays), "--grace", String(graceMs / 60_000)],
         ...(months === undefined ? [] : ["--months", String(months)]),
       ];
-      if (waiting > 0 && !this.isStopped) await this.run("ingest", settings, waiting * ingestDayMs);
+      if (days > 0 && !this.isStopped) await this.run("ingest", settings, Math.min(days * ingestDayMs, timerMsMax));
     }
     this.isRunning = false;
   }
