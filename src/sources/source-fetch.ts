@@ -89,6 +89,9 @@ const recordsUntilWritten = 50;
 /** Connecting and listing may take this many times as long as a stall. */
 const listingStalls = 10;
 
+/** For how many days what is known of a file is kept that the source lists no longer. */
+const unlistedDays = 90;
+
 /** The names of files or columns in a message. */
 export const namesMax = 10;
 
@@ -143,6 +146,17 @@ export class SourceFetch {
       await sleep(this.options.retryMs * 2 ** (faults - 1));
       session = await this.connect();
     }
+    this.forgetUnlisted(session.files);
+  }
+
+  /** Forgets the files that the source lists no longer, unless their day is among the last ones: the next file may lack columns that they had. */
+  private forgetUnlisted(files: Session["files"]): void {
+    const { closed } = this.options;
+    if (closed === "") return;
+    const keptFrom = plusDays(closed, -unlistedDays);
+    this.known = Object.fromEntries(
+      Object.entries(this.known).filter(([path, { day }]) => files.has(path) || day >= keptFrom),
+    );
   }
 
   /** Ends the connection of a fetch that has ended or is aborted, and writes what is known. */

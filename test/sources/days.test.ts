@@ -100,6 +100,22 @@ test("a late or corrected file goes into its day until that is ingested, then to
   assert.deepEqual(filesIn("arriving"), []);
 });
 
+test("what is known of a file that its source lists no longer is kept for 90 days", async (t) => {
+  const { folder, writeSources, sourceOf, deliver, fetch, textOf } = await inboxes(t);
+  writeSources(sourceOf("alpha", "*_%Y%m%d.csv"));
+  const deliverOn = (day: string): void => deliver(`alpha/stock_${day}.csv`, "vin,price", "2026-08-01T11:00:00Z");
+  const known = (): readonly string[] => Object.keys(JSON.parse(textOf("sources/alpha.json"))).sort();
+  for (const day of ["20260817", "20260818", "20260819"]) deliverOn(day);
+  await fetch("2026-08-19T13:00:00Z");
+  for (const day of ["20260818", "20260819"]) rmSync(join(folder, "in/alpha", `stock_${day}.csv`));
+  deliverOn("20261117");
+  await fetch("2026-11-17T13:00:00Z");
+  assert.equal(known().length, 4);
+  deliverOn("20261118");
+  await fetch();
+  assert.deepEqual(known(), ["stock_20260817.csv", "stock_20260819.csv", "stock_20261117.csv", "stock_20261118.csv"]);
+});
+
 test("a file that an ingest has begun with stays as it was", async (t) => {
   const { queue, writeSources, sourceOf, deliver, fetch } = await inboxes(t);
   writeSources(sourceOf("alpha", "stock_%Y%m%d.csv"));
