@@ -29,7 +29,7 @@ const linksOf = ({ tables }: Manifest): ReadonlyMap<string, LakeFile> =>
     ),
   );
 
-/** Writes the folder of a version beside the one that it replaces, which readers have until it is complete. */
+/** Writes the folder of a version. Readers have its former folder until the new one is complete. */
 export async function writeVersionFolder(lake: string, manifest: Manifest): Promise<void> {
   const path = join(lake, versionKey(manifest.version));
   const folder = `${path}.new`;
