@@ -124,9 +124,10 @@ class PostgresDatabase extends SqlDatabase {
     return this.within("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
   }
 
-  /** Writes to disk what is committed: the server's log up to the commit of a transaction that has an id. */
+  /** Writes to disk what is committed: the server's log up to the commit of a transaction that has logged something. One with only an id does not wait for the disk. */
   async flush(): Promise<void> {
-    const text = "BEGIN; SET LOCAL synchronous_commit = on; SELECT txid_current(); COMMIT";
+    const message = "SELECT pg_logical_emit_message(true, 'carquet', '')";
+    const text = `BEGIN; SET LOCAL synchronous_commit = on; ${message}; COMMIT`;
     await this.withClient((client) => executeText(client, text), everyAccount);
   }
 

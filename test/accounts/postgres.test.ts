@@ -16,7 +16,7 @@ import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
 import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
-import { isPostgresUrl, withoutPassword } from "../../src/db/postgres.ts";
+import { connectPostgres, isPostgresUrl, withoutPassword } from "../../src/db/postgres.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
@@ -131,6 +131,27 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     proxy.accept();
     await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
     assert.deepEqual((await inAccountsFile(direct, audit)).faults, []);
+  });
+
+  test("a change of a service that need not wait for each commit is on the disk when it is acknowledged", async (t) => {
+    const server = await PostgresServer.start(t);
+    const direct = await connectPostgres(server.url, { busyMs: 1000 });
+    onScopeEnd(t, () => direct.close());
+    // Else the server itself soon flushes commits that do not wait for the disk.
+    await direct.run(sql`ALTER SYSTEM SET wal_writer_delay = '10s'`);
+    await direct.one(sql`SELECT pg_reload_conf()`);
+    await direct.run(sql`CREATE TABLE changes (n INTEGER)`);
+    const flush = { isEachFlushed: false, onError: () => undefined, onFlush: () => undefined };
+    const database = await connectPostgres(server.url, { busyMs: 1000, flush });
+    onScopeEnd(t, () => database.close());
+    for (let change = 0; change < 5; change += 1) {
+      const position = await database.transaction(async (transaction) => {
+        await transaction.run(sql`INSERT INTO changes VALUES (${change})`);
+        return textIn(await transaction.one(sql`SELECT pg_current_wal_insert_lsn()::TEXT AS lsn`), "lsn");
+      });
+      const row = await direct.one(sql`SELECT (pg_current_wal_flush_lsn() >= ${position}::PG_LSN)::TEXT AS on_disk`);
+      assert.equal(textIn(row, "on_disk"), "true");
+    }
   });
 
   test("clients of two replicas have the limits of one, of their account, in the database", async (t) => {
