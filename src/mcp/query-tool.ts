@@ -1,10 +1,9 @@
 /** The tool `query`: SQL of DuckDB, which over HTTP is a request of operation `runSql`, with its scope, limits and charge. */
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
-import { isObject, type Row } from "../base/json.ts";
+import { isObject } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
+import { firstRows } from "../formats/first-rows.ts";
 import type { RequestContext } from "../http/context.ts";
 import type { InnerAnswer, SendRequest } from "../http/inner-requests.ts";
 import { type CallUsage, resultOfAnswer } from "./tool-results.ts";
@@ -44,9 +43,27 @@ export function statementsOf({ detail: _, ...body }: Values): string {
   throw refuse("invalid_parameter_value", { parameter: `params.${name}`, ...details });
 }
 
-/** Returns the rows of a result as that of a call. */
-export function resultOfQuery(data: readonly Row[], meta: Row, values: Values, usage?: CallUsage): CallToolResult {
-  return resultOfAnswer({ data, meta }, { id: "runSql", isFull: values.detail === "full", usage, link: undefined });
+/** More rows, and more characters, than a result holds. */
+const readLimits = { rowsMax: 10_000, charactersMax: 150_000 };
+
+/** The result of statements: its NDJSON, a stream or a text, and the number of all its rows. */
+interface QueryResult {
+  readonly body: unknown;
+  readonly rows: number;
+  readonly data_version: string;
+  readonly as_of: string;
+}
+
+/** Returns the first rows of a result as that of a call. */
+export async function resultOfQuery(
+  { body, rows, ...version }: QueryResult,
+  values: Values,
+  usage?: CallUsage,
+): Promise<CallToolResult> {
+  const data = await firstRows(body, readLimits);
+  const meta = { ...version, ...(rows > data.length && { rows }) };
+  const options = { id: "runSql", isFull: values.detail === "full", usage, link: undefined } as const;
+  return resultOfAnswer({ data, meta }, { ...options, itemsTotal: rows });
 }
 
 /** On whose behalf statements run, during which request. */
@@ -68,15 +85,14 @@ export async function sendQuery(
   return sendRequest(context, identity, request, async (answer) => {
     if (answer.status !== 200) return refusalIn(answer);
     const data_version = answer.header("Carquet-Version");
-    const data = await firstRows(answer.body);
     const rows = Number(answer.header("X-Total-Count"));
-    const meta = { data_version, as_of: data_version.slice(0, 10), ...(rows > data.length && { rows }) };
+    const result = { body: answer.body, rows, data_version, as_of: data_version.slice(0, 10) };
     const usage = {
       request_id: answer.header("X-Request-Id"),
       charged_micros: Number(answer.header("X-Usage-Cost-Micros")),
       usage_class: answer.header("X-Usage-Class"),
     };
-    return resultOfQuery(data, meta, values, isCharged ? usage : undefined);
+    return resultOfQuery(result, values, isCharged ? usage : undefined);
   });
 }
 
@@ -84,19 +100,4 @@ export async function sendQuery(
 function refusalIn({ body }: InnerAnswer): CallToolResult {
   const error = isObject(body) && isObject(body.error) ? body.error : {};
   return { content: [{ type: "text", text: `${String(error.code)}: ${String(error.message)}` }], isError: true };
-}
-
-/** More rows than a result holds. */
-const rowsMax = 10_000;
-
-/** Returns the first rows of lines of JSON. */
-async function firstRows(body: unknown): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  const input = body instanceof Readable ? body : Readable.from([String(body ?? "")]);
-  for await (const line of createInterface({ input })) {
-    rows.push(JSON.parse(line));
-    if (rows.length === rowsMax) break;
-  }
-  input.destroy();
-  return rows;
 }

@@ -33,6 +33,8 @@ interface ResultOptions {
   readonly usage: CallUsage | undefined;
   /** The page of the explorer that shows the same. */
   readonly link: ResourceLink | undefined;
+  /** The number of all items, of an answer whose `data` may be only the first of them. */
+  readonly itemsTotal?: number;
 }
 
 /** How a result is shortened. */
@@ -41,10 +43,12 @@ interface Limit {
   /** The reason, and what allows a longer one, as ends of sentences. */
   readonly reason: string;
   readonly remedy: string;
+  readonly itemsTotal: number;
 }
 
 /** Returns the result of a call. One that would be too long has fewer items, and a note that says how to get the others. */
-export function resultOfAnswer(body: AnswerBody, { id, isFull, usage, link }: ResultOptions): CallToolResult {
+export function resultOfAnswer(body: AnswerBody, options: ResultOptions): CallToolResult {
+  const { id, isFull, usage, link } = options;
   const resultOf = (shown: AnswerBody): CallToolResult => ({
     content: [{ type: "text", text: compactText(id, shown) }, ...(link === undefined ? [] : [link])],
     structuredContent: shown,
@@ -52,13 +56,16 @@ export function resultOfAnswer(body: AnswerBody, { id, isFull, usage, link }: Re
   });
   const charactersMax = isFull ? fullCharactersMax : usualCharactersMax;
   const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < charactersMax;
+  const items = isList(body.data) ? body.data.length : 0;
+  const { itemsTotal = items } = options;
   const limit = {
     fits,
+    itemsTotal,
     reason: `to stay below ${charactersMax} characters`,
     remedy: isFull ? "" : `, or set detail to full, which allows ${fullCharactersMax}`,
   };
   const shown = withoutCursor(body);
-  return resultOf(fits(shown) ? shown : shortened(shown, limit));
+  return resultOf(itemsTotal === items && fits(shown) ? shown : shortened(shown, limit));
 }
 
 /** Leaves out the cursor of the next page, for which tools have no parameter if their pages have an offset. */
@@ -107,11 +114,11 @@ function longest(
   return min < 0 ? undefined : candidate(min);
 }
 
-function withFewerItems(body: AnswerBody, count: number, { reason, remedy }: Limit): AnswerBody {
+function withFewerItems(body: AnswerBody, count: number, { itemsTotal, reason, remedy }: Limit): AnswerBody {
   const { data, pagination } = body;
   const items = isList(data) ? data : [];
   const fewer = { ...body, data: items.slice(0, count) };
-  const shown = `Shortened to the first ${count} of ${items.length} items, ${reason}.`;
+  const shown = `Shortened to the first ${count} of ${itemsTotal} items, ${reason}.`;
   if (pagination === undefined) return { ...fewer, note: `${shown} Narrow the request to see the others${remedy}.` };
   const { offset } = pagination;
   if (offset === undefined)

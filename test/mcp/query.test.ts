@@ -35,6 +35,12 @@ test("a result has as many rows as it holds, and a note", async () => {
   const { text, characters } = await query("SELECT range AS n, repeat('x', 100) AS t FROM range(1000)");
   assert.ok(characters < 20_000);
   assert.match(text, /^Shortened to the first \d+ of 1000 items/);
+  const wide = await query("SELECT range AS n, repeat('x', 9000) AS t FROM range(1000)");
+  assert.match(wide.text, /^Shortened to the first 1 of 1000 items/);
+  assert.equal(Object(wide.body.meta).rows, 1000);
+  const widest = await query("SELECT repeat('x', 500000) AS t");
+  assert.match(widest.text, /^Lists are shortened to their first 0 entries/);
+  assert.equal(Object(widest.body.meta).rows, 1);
 });
 
 test("a number that a message rounds is refused by name", async () => {
@@ -88,6 +94,7 @@ test("a key with the scope sql.read queries over HTTP, and is charged as for the
   const long = await agent.call("query", { sql: "SELECT range AS n, repeat('x', 100) AS t FROM range(100000)" });
   assert.ok(long.characters < 20_000);
   assert.equal(Object(long.body.meta).rows, 100_000);
+  assert.match(long.text, /^Shortened to the first \d+ of 100000 items/);
   assert.match((await agent.call("query", { sql: "SELECT pirce FROM active" })).text, /^invalid_statement: .*"pirce"/);
   assert.match((await agent.call("query", { sql: "SELECT $id", params: { id: 2 ** 60 } })).text, /for params\.id/);
 

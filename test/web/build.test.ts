@@ -312,6 +312,13 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   const unlabelled = await (await send("/sql", "/sql", repeated)).text();
   assert.match(unlabelled, /3 rows/);
   assert.doesNotMatch(unlabelled, /id="chart"/, "bars of one name say nothing");
+  const wide = { statement: "SELECT repeat('x', 5000) AS t FROM range(300)" };
+  assert.match(
+    textOf(await (await send("/sql", "/sql", wide)).text()),
+    /300 rows.*The first 99 are shown; a file has all\./s,
+  );
+  const widest = { statement: "SELECT repeat('x', 600000) AS t" };
+  assert.match(textOf(await (await send("/sql", "/sql", widest)).text()), /The first row is too long for a page\./);
   const file = await send("/sql/file", "/sql", { statement, format: "csv" });
   assert.match(file.headers.get("Content-Type") ?? "", /^text\/csv/);
   assert.equal((await file.text()).trim().split("\n").length, 4);

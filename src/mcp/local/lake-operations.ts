@@ -2,11 +2,11 @@
  * Operations of a lake without accounts, for an agent on its machine: validated and computed as in the service, neither limited nor charged. The tool
  * `query` runs SQL in a separate process with the limits of operation `runSql`.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Row } from "../../base/json.ts";
 import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
@@ -81,10 +81,9 @@ export async function runQueryTool(
       memory: exportMemory,
     } as const;
     const task = { ...statements, ...output, files };
-    await withTimeLimit({ ms: deadlineMs, error, signal }, (limited) => runStatement(task, current, limited));
-    const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
-    const data = lines.map((line): Row => JSON.parse(line));
-    return resultOfQuery(data, { data_version, as_of }, values);
+    const limits = { ms: deadlineMs, error, signal };
+    const { rows } = await withTimeLimit(limits, (limited) => runStatement(task, current, limited));
+    return await resultOfQuery({ body: createReadStream(path), rows, data_version, as_of }, values);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

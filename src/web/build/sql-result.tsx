@@ -1,8 +1,6 @@
 /** The result of a statement: a chart of a number column by the first text column, where it fits, and a table. */
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import type { ComponentChildren, JSX } from "preact";
-import { isObject } from "../../base/json.ts";
+import { firstRows } from "../../formats/first-rows.ts";
 import { Chart } from "../charts/chart.tsx";
 import { seriesColors } from "../charts/marks.tsx";
 import { dayScale, numberScale, valueOfDay } from "../charts/scale.ts";
@@ -12,8 +10,8 @@ import { DataTable, sortedRows } from "../components/table.tsx";
 import { resultTitle } from "../sentences/market.ts";
 import { amountOf, dollars } from "../shell/format.ts";
 
-/** The most rows that a page reads and shows. */
-const rowsMax = 500;
+/** The most rows, and characters of them, that a page reads and shows. */
+const readLimits = { rowsMax: 500, charactersMax: 500_000 };
 
 /** The values of a row by the names of its columns, which are words of the visitor. */
 type ResultRow = ReadonlyMap<string, unknown>;
@@ -32,14 +30,7 @@ export interface SqlResult {
 
 /** Returns the first rows of NDJSON, and their columns. */
 export async function readRows(body: unknown): Promise<Pick<SqlResult, "rows" | "columns">> {
-  const rows: ResultRow[] = [];
-  const input = body instanceof Readable ? body : Readable.from([String(body ?? "")]);
-  for await (const line of createInterface({ input })) {
-    const row: unknown = JSON.parse(line);
-    if (isObject(row)) rows.push(new Map(Object.entries(row)));
-    if (rows.length === rowsMax) break;
-  }
-  input.destroy();
+  const rows = (await firstRows(body, readLimits)).map((row) => new Map(Object.entries(row)));
   return { rows, columns: [...(rows[0]?.keys() ?? [])] };
 }
 
@@ -260,7 +251,7 @@ const ResultTable = ({ result, form }: SqlResultViewProps): JSX.Element => {
     >
       <DataTable
         label="Result"
-        empty="The query returned no rows."
+        empty={isPart ? "The first row is too long for a page." : "The query returned no rows."}
         rows={sortedRows(rows, sortable, sort)}
         columns={columns.map((column) => ({
           title: (
