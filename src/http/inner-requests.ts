@@ -2,7 +2,7 @@
  * Requests to the API within the process, which a page sends on behalf of its visitor: they pass the pipeline of every operation, with its limits,
  * checks and charges, and in all formats. The page reads the answer.
  */
-import { IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type Koa from "koa";
 import compose from "koa-compose";
 import { v7 as uuidV7 } from "uuid";
@@ -28,6 +28,8 @@ export interface InnerRequest {
 
 /** An answer as a program gets it, a refusal too. Its body is an object of JSON, a text, bytes, or a stream of bytes, which is closed once the page has read it. */
 export interface InnerAnswer {
+  /** The id of the request, under which its charge is in the ledger. */
+  readonly requestId: string;
   readonly status: number;
   readonly header: (name: string) => string;
   readonly body: unknown;
@@ -43,7 +45,7 @@ export type SendRequest = <T>(
 
 export function requestSender(app: Koa<RequestState>, api: Routes, metrics: Metrics): SendRequest {
   const handle = compose<RequestContext>([handleErrors, api as Middleware, endUnrouted]);
-  return async (outer, identity, request, read) => {
+  const send: SendRequest = async (outer, identity, request, read) => {
     const { requestId: parentRequestId, log } = outer.state;
     const inner: RequestContext = app.createContext(messageOf(request, outer.req), outer.res);
     const requestId = uuidV7();
@@ -55,13 +57,21 @@ export function requestSender(app: Koa<RequestState>, api: Routes, metrics: Metr
       await handle(inner, async () => undefined);
       if (inner.respond === false) throw new Abandoned("The client has disconnected.");
       const { status, body } = inner;
-      return await read({ status, header: (name) => String(inner.res.getHeader(name) ?? ""), body });
+      return await read({ requestId, status, header: (name) => String(inner.res.getHeader(name) ?? ""), body });
     } finally {
       end(inner.respond === false ? "abandoned" : String(inner.status));
       restoreHeaders(outer, headers);
       const line = { requestId, parentRequestId, account: identity.key.accountId, operation: request.operation };
       log.info({ ...line, code: inner.state.errorCode }, "request within the process");
     }
+  };
+  /** The last request of each response. Those of one response follow each other, because they share its headers. */
+  const lasts = new WeakMap<ServerResponse, Promise<unknown>>();
+  return (outer, identity, request, read) => {
+    const begin = () => send(outer, identity, request, read);
+    const sent = (lasts.get(outer.res) ?? Promise.resolve()).then(begin, begin);
+    lasts.set(outer.res, sent);
+    return sent;
   };
 }
 

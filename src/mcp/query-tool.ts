@@ -88,7 +88,7 @@ export async function sendQuery(
     const rows = Number(answer.header("X-Total-Count"));
     const result = { body: answer.body, rows, data_version, as_of: data_version.slice(0, 10) };
     const usage = {
-      request_id: answer.header("X-Request-Id"),
+      request_id: answer.requestId,
       charged_micros: Number(answer.header("X-Usage-Cost-Micros")),
       usage_class: answer.header("X-Usage-Class"),
     };

@@ -1,8 +1,10 @@
 /** The tool `query` of an agent on the machine of the lake. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { sql } from "../../src/db/sql.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
-import { createCustomer } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { sampleService, startService } from "../support/http/service.ts";
@@ -102,4 +104,29 @@ test("a key with the scope sql.read queries over HTTP, and is charged as for the
   const other = await connectAgent(t, served.url, bearer);
   assert.equal((await listed(other)).includes("query"), false);
   assert.match((await other.call("query", { sql: "SELECT 1" })).text, /^missing_scope: .*sql\.read/);
+});
+
+test("calls that are sent at once have the request id and the amount of their charges in the ledger", async (t) => {
+  const served = await startService(t, lake, { mountSite: mountAgents, exports: { sqlDeadlineMs: 30_000 } });
+  const counts = [5, 6, 7];
+  const calls = counts.map((count) => {
+    const params = { name: "query", arguments: { sql: `FROM range(${count})` } };
+    return { jsonrpc: "2.0", id: count, method: "tools/call", params };
+  });
+  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  const sent = { method: "POST", headers: { ...served.customer.bearer, ...headers }, body: JSON.stringify(calls) };
+  const text = await (await fetch(`${served.url}/mcp`, sent)).text();
+  const answers = text.startsWith("[") ? [text] : [...text.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data);
+  const results: readonly CallToolResult[] = answers.flatMap((one) => JSON.parse(one)).map(({ result }) => result);
+  const read = results.map(({ structuredContent }) => Object(structuredContent).data.length);
+  assert.deepEqual(read.sort(), counts);
+  const charges = await inAccountsFile(served.accounts, (database) =>
+    database.all(sql`
+      SELECT entry_id AS request_id, -micros AS charged_micros FROM entries WHERE kind = 'charge' ORDER BY 1`),
+  );
+  const usages = results.map(({ _meta: meta }) => Object(meta)["carquet/usage"]);
+  assert.deepEqual(
+    usages.map(({ request_id, charged_micros }) => `${request_id} ${charged_micros}`).sort(),
+    charges.map(({ request_id, charged_micros }) => `${request_id} ${charged_micros}`),
+  );
 });
