@@ -1,11 +1,10 @@
 /** Limits of exports, and what the process that writes a file sends to the service that has started it. */
 
 /**
- * What a writer reports: the rows that are written or being written, its end, that a file of the lake is damaged, why a statement failed, or the processor
+ * What a writer reports: its end, that a file of the lake is damaged, why a statement failed, or the processor
  * time of its statements and whether one has run.
  */
 export type WriterMessage =
-  | { readonly begun: number }
   | { readonly rows: number; readonly bytes: number }
   | { readonly isDamaged: true }
   | { readonly invalid: string }

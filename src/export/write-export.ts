@@ -29,8 +29,6 @@ export interface WriteOptions {
   readonly format: FormatName;
   /** A folder for the file and its pieces, which the version can write to. */
   readonly folder: string;
-  /** Called with the number of rows that are written or being written, before each range of them. */
-  readonly onBegin?: (rows: number) => void;
   /** Called with the number of rows written and of all rows. */
   readonly onProgress?: (rows: number, total: number) => void;
   /** The most rows that are sorted at once. */
@@ -40,7 +38,7 @@ export interface WriteOptions {
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
-  { format, folder, onBegin, onProgress, rangeRows = sortedRowsMax }: WriteOptions,
+  { format, folder, onProgress, rangeRows = sortedRowsMax }: WriteOptions,
 ): Promise<WrittenExport> {
   const parts = partsOf(query, version);
   const unmatched = await unmatchedIn(query, version);
@@ -59,7 +57,6 @@ export async function writeExport(
       storedValue(format, value, type, query.csv_raw === true),
     );
     for (const range of ranges) {
-      onBegin?.(Math.min(total, rows + Math.min(rangeRows, part.total)));
       rangesLeft -= 1;
       rows += await writer.add(rangesLeft === 0, (statementOf) =>
         plan.mode.listings.runOverMatches(plan, (matches, listingsOf) =>

@@ -127,10 +127,7 @@ test("an export whose file is damaged after it was checked is refused", async (s
   const task = { lake, version: manifest.version, queryString: "", format: "csv", memory: "1GiB" } as const;
   const path = join(await temporaryFolder(scope), "export");
   const { signal } = new AbortController();
-  await assert.rejects(
-    runExport({ ...task, path }, signal, () => undefined),
-    { code: "data_unavailable" },
-  );
+  await assert.rejects(runExport({ ...task, path }, signal), { code: "data_unavailable" });
 });
 
 test("a request that needs a damaged file of feeds is refused, all others are answered, and the restored file is used again", async (scope) => {

@@ -143,8 +143,6 @@ async function writeVersion(
     return await writeExport(query, version, {
       format,
       folder,
-      // The service that has started this process charges for what is begun.
-      onBegin: (begun) => report({ begun }),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
   } finally {

@@ -13,7 +13,7 @@ import { projectText } from "../../base/project-files.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { document } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
-import { Abandoned, type Job } from "../../db/job.ts";
+import type { Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
 import { encodeExport } from "../../export/small-export.ts";
 import type { TableEncoder } from "../../formats/table-encoder.ts";
@@ -87,7 +87,7 @@ export const spoolExport = (
   order: ExportOrder,
 ): Promise<FileSize & Usage> =>
   runOrder(services, admission, order, async (named, hold, call) => {
-    const { rows, bytes, release } = await openExport(services, call, named, hold);
+    const { rows, bytes, release } = await openExport(services, call, named);
     release();
     return { rows, bytes, ...(await charge(services.accounts, call.caller, hold)) };
   });
@@ -133,29 +133,18 @@ export function nameExport(
   });
 }
 
-/**
- * Returns the file of an export, to be released. If the client disconnects while it is written, the rows until then are charged instead of the hold.
- * Throws if its number of rows differs from the counted and charged one.
- */
+/** Returns the file of an export, to be released. Throws if its number of rows differs from the counted and charged one. */
 export async function openExport(
   services: ExportServices,
-  call: ExportCall,
+  { queryString, job }: Pick<ExportCall, "queryString" | "job">,
   named: NamedExport,
-  hold: Hold,
 ): Promise<SpooledExport> {
-  const { queryString, job } = call;
   const { tag, version, format, total } = named;
   const { lake, memory } = services;
   const isQuick = total <= services.quickRowsMax;
-  const request = {
-    key: tag,
-    job,
-    isQuick,
-    onUnfinished: (rows: number) => chargeUnfinished(services, call, hold, rows),
-  };
-  const file = await services.spool.open(request, async (path, shared, onRows) => {
-    const written = isQuick ? await writeHere(services, named, path, shared, onRows) : undefined;
-    return written ?? runExport({ lake, memory, version, queryString, format, path }, shared.signal, onRows);
+  const file = await services.spool.open({ key: tag, job, isQuick }, async (path, shared) => {
+    const written = isQuick ? await writeHere(services, named, path, shared) : undefined;
+    return written ?? runExport({ lake, memory, version, queryString, format, path }, shared.signal);
   });
   if (file.rows === total) return file;
   file.release();
@@ -168,14 +157,12 @@ const writeHere = (
   { query, version, format }: NamedExport,
   path: string,
   job: Job,
-  onRows: (rows: number) => void,
 ): Promise<FileSize | undefined> =>
   current.use(async (open) => {
     if (open.manifest.version !== version) return undefined;
     const encoded = await encodeExport(query, open.withJob(job), quickRowsMax, { encoder, format, job });
     if (encoded === undefined) return undefined;
     const { content, rows } = encoded;
-    onRows(rows);
     await writeFile(path, content);
     return { rows, bytes: content.length };
   });
@@ -190,19 +177,4 @@ export function holdExport(
   const sha256 = createHash("sha256").update(tag).digest("hex");
   const usageClass = usageClassOf("exportListings", query);
   return accounts.holdOnce(identity, usageClass, { idempotencyKey: `export ${tag}`, sha256 }, exportUnits(total));
-}
-
-/** Charges for the rows of an export that were written or being written when its client disconnected. Its deadline costs nothing. */
-function chargeUnfinished(
-  { accounts }: ExportServices,
-  { caller, job, log }: ExportCall,
-  hold: Hold,
-  rows: number,
-): void {
-  if (!(job.signal.reason instanceof Abandoned) || rows === 0 || hold.micros === 0) return;
-  hold.release();
-  const { identity, requestId } = caller;
-  const charged = async (): Promise<number> =>
-    accounts.charge(identity, accounts.hold(identity, hold.usageClass, undefined, exportUnits(rows)), requestId);
-  charged().catch((thrown: unknown) => log.error({ err: thrown }, "unfinished export not charged"));
 }

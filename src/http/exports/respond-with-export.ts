@@ -60,8 +60,7 @@ async function respondTo(
   }
   const hold = await holdExport(services, caller, query, named);
   try {
-    const call = { caller, job, queryString: context.querystring, log: context.state.log };
-    const file = await openExport(services, call, named, hold);
+    const file = await openExport(services, { job, queryString: context.querystring }, named);
     releaseAtEnd(context, file);
     const range = requestedRange(context, named.tag, file.bytes);
     setUsageHeaders(context, await charge(services.accounts, caller, hold), services.accounts);

@@ -132,7 +132,7 @@ function runStatements(
   { spool, sqlDeadlineMs, lake, memory, current }: SqlServices,
   onUse: (use: StatementUse) => void,
 ): Promise<SpooledExport> {
-  const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
+  const kept = { key: `sql ${randomUUID()}`, job, ageMs: 0, bytesMax: resultBytesMax };
   const task = { ...request, lake, memory, rowsMax };
   const waiting = setTimeout(() => job.abort(tooManyExports()), sqlDeadlineMs);
   const file = spool.open(kept, (path, { signal }) => {

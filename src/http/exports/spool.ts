@@ -26,11 +26,8 @@ export interface SpoolLimits {
   readonly ageMs: number;
 }
 
-/**
- * Writes a file to a path, for a job whose statements count for the accounts that wait for it and whose signal ends the work. Calls `onRows` with the rows
- * that are written, or are being written.
- */
-type Write = (path: string, job: Job, onRows: (rows: number) => void) => Promise<FileSize>;
+/** Writes a file to a path, for a job whose statements count for the accounts that wait for it and whose signal ends the work. */
+type Write = (path: string, job: Job) => Promise<FileSize>;
 
 /** A request for a file of the spool. */
 export interface SpoolRequest {
@@ -43,8 +40,6 @@ export interface SpoolRequest {
   readonly ageMs?: number;
   /** The most disk space of its folder. Default: that of the spool. */
   readonly bytesMax?: number;
-  /** Called with the rows that were written or being written, if the writing ended because this job, the last that waited for it, was aborted. */
-  readonly onUnfinished: (rows: number) => void;
 }
 
 /** A file of the spool, or one that is being written. */
@@ -54,8 +49,6 @@ interface SpooledFile {
   readonly bytesMax: number;
   readonly written: Promise<FileSize>;
   state: "waiting" | "writing" | "written";
-  /** Rows that are written, or are being written. */
-  rows: number;
   /** Disk space when it was measured last: once it is written, and again and again before. */
   bytes: number;
   /** The jobs that wait for it, or whose responses use it. */
@@ -102,7 +95,7 @@ export class Spool {
    * `data_unavailable` if the spool is full. Writing ends early when all jobs that wait for the file are aborted.
    */
   async open(request: SpoolRequest, write: Write): Promise<SpooledExport> {
-    const { key, job, onUnfinished } = request;
+    const { key, job } = request;
     const file = this.files.get(key) ?? this.start(request, write);
     this.files.delete(key);
     this.files.set(key, file);
@@ -116,7 +109,6 @@ export class Spool {
       return { ...(await job.race(file.written)), path: join(file.folder, fileName), release };
     } catch (thrown) {
       release();
-      if (file.job.signal.aborted && job.signal.aborted) onUnfinished(file.rows);
       throw thrown;
     }
   }
@@ -157,7 +149,6 @@ export class Spool {
       bytesMax,
       written,
       state: "waiting",
-      rows: 0,
       bytes: 0,
       users: new Set(),
       expiry: undefined,
@@ -176,9 +167,7 @@ export class Spool {
     file.state = "writing";
     try {
       await mkdir(folder);
-      const written = await write(join(folder, fileName), job, (rows) => {
-        file.rows = rows;
-      });
+      const written = await write(join(folder, fileName), job);
       await this.limitSize();
       job.signal.throwIfAborted();
       return written;

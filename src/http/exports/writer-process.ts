@@ -51,15 +51,11 @@ export interface FileSize {
   readonly bytes: number;
 }
 
-/** Writes an export. Calls `onRows` with the rows that are written, or are being written. */
-export function runExport(
-  { queryString, format, ...task }: ExportTask,
-  signal: AbortSignal,
-  onRows: (rows: number) => void,
-): Promise<FileSize> {
+/** Writes an export. */
+export function runExport({ queryString, format, ...task }: ExportTask, signal: AbortSignal): Promise<FileSize> {
   const parameters = splitQuery(queryString).filter(([name]) => decodedName(name) !== "format");
   const search = parameters.map(([name, raw]) => `${name}=${raw}`);
-  return runWriter("export", task, ["--format", format, "--", ...search], signal, { onRows });
+  return runWriter("export", task, ["--format", format, "--", ...search], signal);
 }
 
 /** The processor time of statements, without the start of their process. */
@@ -99,7 +95,7 @@ async function writeStatement(
     values.push("--param", `${name}=${numbers?.get(name) ?? JSON.stringify(value)}`);
   }
   const form = ["--format", format === "json" ? "ndjson" : format, ...(isRaw ? [] : ["--escape-formulas"])];
-  return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal, { onUse });
+  return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal, onUse);
 }
 
 const invalid = (parameter: string, value: unknown, allowed: string): Refusal =>
@@ -114,10 +110,7 @@ async function runWriter(
   { lake, version, path, memory }: WriterTask,
   args: readonly string[],
   signal: AbortSignal,
-  {
-    onRows,
-    onUse,
-  }: { readonly onRows?: (rows: number) => void; readonly onUse?: ((use: StatementUse) => void) | undefined },
+  onUse?: (use: StatementUse) => void,
 ): Promise<FileSize> {
   let size: FileSize | undefined;
   let failure: Error | undefined;
@@ -126,7 +119,6 @@ async function runWriter(
   const environment = { TMPDIR: dirname(path) };
   const { code, errors } = await runProgram([command, ...common, ...args], { signal, environment }, (message) => {
     if (!isObject(message)) return;
-    if (typeof message.begun === "number") onRows?.(message.begun);
     if (typeof message.usedMs === "number") onUse?.({ ms: message.usedMs, hasRun: message.hasRun === true });
     if (message.isDamaged === true) failure = damagedData();
     if (typeof message.invalid === "string") failure = refuse("invalid_statement", { reason: message.invalid });

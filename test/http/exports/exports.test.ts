@@ -274,7 +274,7 @@ async function foldersOf(folder: string): Promise<readonly string[]> {
   return (await Promise.all(services.map((name) => readdir(join(folder, name))))).flat();
 }
 
-test("a client that disconnects stops its export, which costs nothing before rows are written", async () => {
+test("a client that disconnects stops its export, which costs nothing", async () => {
   const customer = await createCustomer(client.accounts, { usd: "1" });
   const before = await spooledFiles();
   const folders = await foldersOf(spool);
@@ -284,17 +284,17 @@ test("a client that disconnects stops its export, which costs nothing before row
   assert.equal(await balanceOf(customer), 1_000_000);
 });
 
-test("a client that leaves while rows are written pays for these alone", { skip: skipInShortRun }, async (t) => {
+test("a client that leaves while rows are written pays nothing, each time", { skip: skipInShortRun }, async (t) => {
   const folder = await temporaryFolder(t);
   const large = await startService(t, await createSlowLake(t), { accounts: client.accounts, exports: { folder } });
   const customer = await createCustomer(client.accounts, { usd: "19.2" });
   const path = `${large.url}/v1/exports?snapshot_date_from=2026-01-05&snapshot_date_to=2026-11-19&format=csv`;
-  await disconnectAt(/export\.3$/, folder, path, customer);
-  await eventually("the rows are charged", async () => (await balanceOf(customer)) < 19_200_000);
-  await eventually("the file is removed", async () => (await spooledFiles(folder)).length === 0);
-  // Of the 957,000 rows of 319 days, those of a few: the hold of 19.14 USD for all would leave too little for them.
-  const thousands = (19_200_000 - (await balanceOf(customer))) / 20_000;
-  assert.ok(Number.isInteger(thousands) && thousands >= 12 && thousands < 500, `${thousands} thousand rows`);
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await disconnectAt(/export\.3$/, folder, path, customer);
+    await eventually("the file is removed", async () => (await spooledFiles(folder)).length === 0);
+    await sleep(500);
+    assert.equal(await balanceOf(customer), 19_200_000, "the hold is released");
+  }
 });
 
 test("an export that was charged before costs nothing when its repetition is abandoned while it is written", async (t) => {

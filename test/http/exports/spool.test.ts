@@ -128,7 +128,7 @@ test("the least recently used export is removed when the spool exceeds its size"
   const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
   const written: string[] = [];
   const use = async (key: string): Promise<void> => {
-    const file = await full.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+    const file = await full.open({ key, job: new Job("a") }, async (path) => {
       written.push(key);
       await writeFile(path, Buffer.alloc(400));
       return { rows: 1, bytes: 400 };
@@ -145,7 +145,7 @@ test("files that an account uses leave half of the spool to another, whose expor
   const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 4, waitingMax: 4, ageMs: 60_000 });
   onScopeEnd(t, () => spool.close());
   const open = (account: string, key: string) =>
-    spool.open({ key, job: new Job(account), onUnfinished: () => {} }, async (path) => {
+    spool.open({ key, job: new Job(account) }, async (path) => {
       await writeFile(path, Buffer.alloc(250));
       return { rows: 1, bytes: 250 };
     });
@@ -162,7 +162,7 @@ test("a file in use stays while others are removed because the spool exceeds its
   const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
   onScopeEnd(t, () => spool.close());
   const open = (key: string) =>
-    spool.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+    spool.open({ key, job: new Job("a") }, async (path) => {
       await writeFile(path, Buffer.alloc(240));
       return { rows: 1, bytes: 240 };
     });
@@ -176,7 +176,7 @@ test("a file is removed at its age; one in use when it is released", async (t) =
   const folder = await temporaryFolder(t);
   const short = new Spool({ folder, bytesMax: 1e6, writtenMax: 1, waitingMax: 1, ageMs: 100 });
   const open = (key: string): Promise<{ release(): void }> =>
-    short.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+    short.open({ key, job: new Job("a") }, async (path) => {
       await writeFile(path, key);
       return { rows: 1, bytes: 1 };
     });
