@@ -1,6 +1,7 @@
 /** Passwords, sessions, one-time links, uses of keys, and the audit log, in the accounts file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
@@ -22,6 +23,7 @@ import {
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { sql } from "../../src/db/sql.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile, testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
@@ -87,6 +89,19 @@ testOnBothEngines(
     assert.equal(await consumeLink(database, secretHash(signIn), "sign_in", atMs), undefined);
   },
 );
+
+testOnBothEngines("of two uses of a one-time link at once, one works", async (t, engine) => {
+  const { database, accountId } = await createLedger(t, engine);
+  const secret = await createLink(database, { accountId, kind: "sign_in" }, atMs);
+  const use = (opened: SqlDatabase) => consumeLink(opened, secretHash(secret), "sign_in", atMs);
+  const { first, second } = await database.transaction(async (transaction) => {
+    const first = await use(transaction);
+    const second = use(database);
+    await sleep(200);
+    return { first, second: () => second };
+  });
+  assert.deepEqual([first?.accountId, await second()], [accountId, undefined]);
+});
 
 testOnBothEngines(
   "an email address names an account only if no other account with a password has it",

@@ -90,8 +90,8 @@ export const consumeLink = (
 ): Promise<OneTimeLink | undefined> =>
   opened.transaction(async (database) => {
     const link = await findLink(database, sha256, kind, atMs);
-    await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
-    return link;
+    const removed = await database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
+    return removed === 0 ? undefined : link;
   });
 
 const idleMs = 12 * 3_600_000;
