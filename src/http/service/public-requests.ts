@@ -38,6 +38,9 @@ const lookUpsMax = 8;
 const waitingLookUpsMax = 512;
 const lookUps = slotPool(lookUpsMax, waitingLookUpsMax);
 
+/** In place of an account: documents of clients, which have none, share one share of the look-ups. */
+const clientDocuments = "documents of clients";
+
 /** How long a request may take by default. */
 const requestMs = 10_000;
 
@@ -45,7 +48,7 @@ const systemResolve: ResolveHost = async (host) =>
   (await resolveHost(host, { all: true })).map(({ address }) => address);
 
 interface SentRequest {
-  /** The account that the request is for; empty for the documents of clients. */
+  /** The account that the request is for, or `clientDocuments`. */
   readonly account: string;
   readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
@@ -92,8 +95,8 @@ export function fetchPublic(options: PublicRequestOptions = {}): typeof fetch {
   return async (input, init) => {
     const url = new URL(String(input));
     if (url.protocol !== "https:") throw new TypeError(`Invalid URL ${url.href}: expected https.`);
-    const headers = { Accept: "application/json" };
-    return requestPublic(url, { account: "", headers, signal: init?.signal ?? undefined }, options, readResponse);
+    const request = { account: clientDocuments, headers: { Accept: "application/json" } };
+    return requestPublic(url, { ...request, signal: init?.signal ?? undefined }, options, readResponse);
   };
 }
 
