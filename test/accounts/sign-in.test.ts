@@ -17,6 +17,7 @@ import {
   findSession,
   insertSession,
   purgeSessions,
+  type SessionAccount,
   setPassword,
   touchSession,
 } from "../../src/accounts/sign-in/sign-in-tables.ts";
@@ -89,6 +90,29 @@ testOnBothEngines(
     assert.equal(await consumeLink(database, secretHash(signIn), "sign_in", atMs), undefined);
   },
 );
+
+testOnBothEngines("a sign-in that is in progress while the password changes starts no session", async (t, engine) => {
+  const { database, accountId } = await createLedger(t, engine);
+  const start = (opened: SqlDatabase, account: SessionAccount) =>
+    insertSession(opened, { ...account, sha256: secretHash(newSecret()), atMs });
+  const sessions = () => database.all(sql`SELECT * FROM sessions`);
+  const secret = await createLink(database, { accountId, kind: "sign_in" }, atMs);
+  const link = (await consumeLink(database, secretHash(secret), "sign_in", atMs)) ?? assert.fail();
+  await setPassword(database, { accountId, hash: "x" }, atMs);
+  const credentials = (await findCredentials(database, accountId)) ?? assert.fail();
+  await setPassword(database, { accountId, hash: "y" }, atMs);
+  assert.deepEqual([await start(database, link), await start(database, credentials)], [false, false]);
+  assert.deepEqual(await sessions(), []);
+  const current = { accountId, hash: "y" };
+  const change = await database.transaction(async (transaction) => {
+    assert.ok(await start(transaction, current));
+    const changing = database.transaction((changed) => setPassword(changed, { accountId, hash: "z" }, atMs));
+    await sleep(200);
+    return () => changing;
+  });
+  await change();
+  assert.deepEqual(await sessions(), []);
+});
 
 testOnBothEngines("of two uses of a one-time link at once, one works", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);

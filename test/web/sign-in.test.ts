@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { randomBytes, scryptSync } from "node:crypto";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { failedSignInLimits } from "../../src/accounts/policy/failed-authentications.ts";
+import { setPassword } from "../../src/accounts/sign-in/sign-in-tables.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { extentOf } from "../support/extent.ts";
@@ -229,6 +231,15 @@ test("the page after a sign-in is one of this service", async () => {
     const response = await sendForm(url, "/sign-in", { name: holder.accountId, password, next });
     assert.equal(response.headers.get("Location"), target, next);
   }
+});
+
+test("a password that is replaced while it is verified starts no session", async () => {
+  const { accountId } = await createHolder();
+  const signing = signIn(accountId, password);
+  await sleep(100);
+  await inAccountsFile(accounts, (database) => setPassword(database, { accountId, hash: "x" }, Date.now()));
+  const { status: refused, headers } = await signing;
+  assert.deepEqual([refused, headers.getSetCookie()], [401, []]);
 });
 
 test("a session ends when its key is revoked, and pages need one", async () => {

@@ -7,7 +7,7 @@
  * A session ends 12 hours after its last request and 30 days after its start, when its account signs out or changes its password, and when its
  * key is revoked: pages are charged to a key of the account.
  */
-import { integerIn, textIn } from "../../base/json.ts";
+import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { newSecret, secretHash } from "../../base/random-ids.ts";
 import { flagIn, insertInto, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
@@ -33,6 +33,7 @@ export async function findCredentials(database: SqlDatabase, name: string): Prom
 /** Sets the password of an account, ends its sessions, and deletes its one-time links. */
 export async function setPassword(database: SqlDatabase, credentials: Credentials, atMs: number): Promise<void> {
   const { accountId } = credentials;
+  await lockAccount(database, accountId);
   await database.run(sql`
     ${insertInto("passwords", { ...credentials, changedAtMs: atMs })}
     ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
@@ -64,7 +65,8 @@ export async function createLink(
   return secret;
 }
 
-const readLink = rowReader({ accountId: textIn, email: textIn });
+/** The account of a link, and the hash of its password; null if it has none. */
+const readLink = rowReader({ accountId: textIn, email: textIn, hash: textOrNullIn });
 
 export type OneTimeLink = ReturnType<typeof readLink>;
 
@@ -76,7 +78,8 @@ export async function findLink(
   atMs: number,
 ): Promise<OneTimeLink | undefined> {
   const row = await database.one(sql`
-    SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
+    SELECT account_id, email, hash
+    FROM   one_time_links JOIN accounts USING (account_id) LEFT JOIN passwords USING (account_id)
     WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
   return row && readLink(row);
 }
@@ -112,14 +115,23 @@ export type SessionRecord = ReturnType<typeof readSession>;
 const isCurrent = (atMs: number): Sql =>
   sql`seen_at_ms > ${atMs - idleMs} AND sessions.created_at_ms > ${atMs - absoluteMs}`;
 
-/** Inserts a session of an account. Throws a UserError if the account is unknown. */
+/** The account of a new session, and the hash of its password when the account was verified; null if it had none, undefined if nothing was verified. */
+export interface SessionAccount {
+  readonly accountId: string;
+  readonly hash?: string | null;
+}
+
+/** Inserts a session of an account, unless its password has changed since the account was verified: returns false. Throws a UserError if the account is unknown. */
 export const insertSession = (
   opened: SqlDatabase,
-  { accountId, sha256, atMs }: { readonly accountId: string; readonly sha256: string; readonly atMs: number },
-): Promise<void> =>
+  { accountId, hash, sha256, atMs }: SessionAccount & { readonly sha256: string; readonly atMs: number },
+): Promise<boolean> =>
   opened.transaction(async (database) => {
     const keyId = await webKeyOf(database, accountId, atMs);
+    const row = await database.one(sql`SELECT hash FROM passwords WHERE account_id = ${accountId}`);
+    if (hash !== undefined && hash !== (row?.hash ?? null)) return false;
     await database.run(insertInto("sessions", { sha256, accountId, keyId, createdAtMs: atMs, seenAtMs: atMs }));
+    return true;
   });
 
 export async function findSession(

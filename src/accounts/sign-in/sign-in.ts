@@ -12,6 +12,7 @@ import type { Clock } from "../clock.ts";
 import { FailedAuthentications, failedSignInLimits, SignInLimits } from "../policy/failed-authentications.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
 import {
+  type Credentials,
   consumeLink,
   endSession,
   findCredentials,
@@ -20,12 +21,13 @@ import {
   insertSession,
   type LinkKind,
   type OneTimeLink,
+  type SessionAccount,
   type SessionRecord,
   touchSession,
 } from "./sign-in-tables.ts";
 
-/** The account that an attempt signs in to, `wrong`, or the time until the next attempt. */
-type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
+/** The account that an attempt signs in to, with the verified hash, `wrong`, or the time until the next attempt. */
+type SignInResult = Credentials | "wrong" | { readonly retryAfterSeconds: number };
 
 export class SignIn {
   private readonly limits: SignInLimits;
@@ -54,7 +56,7 @@ export class SignIn {
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
     if (!(await matchesPassword(password, credentials?.hash, network)) || credentials === undefined) return "wrong";
     this.limits.uncount(account, network);
-    return { accountId: credentials.accountId };
+    return credentials;
   }
 
   /** Checks the password of a signed-in account, before a change that needs it. Refuses with `overloaded`. */
@@ -62,9 +64,9 @@ export class SignIn {
     const retryAfterSeconds = this.failedConfirmations.count(accountId);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
     const credentials = await this.administration.call(findCredentials, accountId);
-    if (!(await matchesPassword(password, credentials?.hash, accountId))) return "wrong";
+    if (!(await matchesPassword(password, credentials?.hash, accountId)) || credentials === undefined) return "wrong";
     this.failedConfirmations.uncount(accountId);
-    return { accountId };
+    return credentials;
   }
 
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */
@@ -89,15 +91,19 @@ export class SignIn {
     return this.administration.call(consumeInvitation, secretHash(secret), hash, this.administration.nowMs);
   }
 
-  /** Sets the password of an account and ends its sessions. Throws a UserError for a password that is too short or too long. */
-  async changePassword(accountId: string, password: string): Promise<void> {
+  /**
+   * Sets the password of an account and ends its sessions. Returns the new credentials. Throws a UserError for a password that is too short or too
+   * long.
+   */
+  async changePassword(accountId: string, password: string): Promise<Credentials> {
     requireAccepted(password);
     const hash = await hashPassword(password, accountId);
     await this.administration.change(accountId, "accounts password", { accountId, hash });
+    return { accountId, hash };
   }
 }
 
-/** Consumes an invitation, and sets the password of its account. Returns undefined if it does not work any more. */
+/** Consumes an invitation, and sets the password of its account. Returns the link with the new hash, or undefined if it does not work any more. */
 const consumeInvitation = (
   opened: SqlDatabase,
   sha256: string,
@@ -109,7 +115,7 @@ const consumeInvitation = (
     if (link === undefined) return undefined;
     const { accountId } = link;
     await applyChange(database, "accounts password", { accountId, hash }, { actor: accountId, atMs });
-    return link;
+    return { ...link, hash };
   });
 
 function requireAccepted(password: string): void {
@@ -131,10 +137,16 @@ export class Sessions {
 
   /** Starts a session of an account. Returns the value of its cookie. */
   async create(accountId: string): Promise<string> {
-    const cookie = newSecret();
-    const atMs = this.administration.nowMs;
-    await this.administration.call(insertSession, { accountId, sha256: secretHash(cookie), atMs });
+    const cookie = await this.createVerified({ accountId });
+    if (cookie === undefined) throw new TypeError("No session: expected one where nothing is verified.");
     return cookie;
+  }
+
+  /** Starts a session of an account that has been verified. Returns the value of its cookie; undefined if its password has changed since. */
+  async createVerified(account: SessionAccount): Promise<string | undefined> {
+    const cookie = newSecret();
+    const session = { ...account, sha256: secretHash(cookie), atMs: this.administration.nowMs };
+    return (await this.administration.call(insertSession, session)) ? cookie : undefined;
   }
 
   /** Returns the session of a cookie, or undefined if it has ended. Its idle time starts again. */

@@ -43,8 +43,8 @@ export const changeVisitorPassword =
     if (password !== fields.get("repeated"))
       throw new UserError("The two new passwords differ: expected the same twice.");
     await requireCurrent(services, accountId, fields.get("current") ?? "");
-    await services.signIn.changePassword(accountId, password);
-    await startBrowserSession(context, services, accountId);
+    const changed = await services.signIn.changePassword(accountId, password);
+    if (!(await startBrowserSession(context, services, changed))) return { location: "/sign-in" };
     return { location: "/account?changed=password" };
   };
 

@@ -1,6 +1,7 @@
 /** Who is signed in: the session cookie of a browser, which signing in sets and signing out removes. A request counts as a visit of its account. */
 import type { Identity } from "../../accounts/accounts.ts";
 import type { VisitKind } from "../../accounts/policy/visit-limits.ts";
+import type { SessionAccount } from "../../accounts/sign-in/sign-in-tables.ts";
 import { newSecret } from "../../base/random-ids.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
@@ -73,15 +74,18 @@ export function demoAccountOf(
 /** How long a browser keeps the cookie. */
 const cookieMaxAgeMs = 30 * 86_400_000;
 
-/** Starts a session of an account in a browser, and ends the previous one. */
+/** Starts a session of an account in a browser, and ends the previous one. Returns false, and does neither, if the password has changed since the account was verified. */
 export async function startBrowserSession(
   context: RequestContext,
   { sessions }: Pick<SiteServices, "sessions">,
-  accountId: string,
-): Promise<void> {
+  account: SessionAccount,
+): Promise<boolean> {
+  const cookie = await sessions.createVerified(account);
+  if (cookie === undefined) return false;
   const earlier = sessionCookie(context);
   if (earlier !== undefined) await sessions.end(earlier);
-  setCookie(context, sessionCookieName(context), await sessions.create(accountId), cookieMaxAgeMs);
+  setCookie(context, sessionCookieName(context), cookie, cookieMaxAgeMs);
+  return true;
 }
 
 /** Ends the session of a browser. */

@@ -56,8 +56,7 @@ type TokenForm = Pick<SentForm, "context" | "fields">;
 
 async function useSignInLink(services: SiteServices, { context, fields }: TokenForm) {
   const link = await services.signIn.useSignInLink(fields.get("token") ?? "");
-  if (link === undefined) return invalidLinkPage;
-  await startBrowserSession(context, services, link.accountId);
+  if (link === undefined || !(await startBrowserSession(context, services, link))) return invalidLinkPage;
   return { location: "/" };
 }
 
@@ -65,7 +64,7 @@ async function openDemo(services: SiteServices, { context, fields }: SentForm) {
   const accountId = demoAccountOf(context, services);
   const target = localTarget(fields.get("next"));
   if (accountId === undefined) return signInPage(target, false);
-  await startBrowserSession(context, services, accountId);
+  await startBrowserSession(context, services, { accountId });
   return { location: target };
 }
 
@@ -75,16 +74,17 @@ async function signIn(services: SiteServices, { context, fields }: SentForm) {
   const password = fields.get("password") ?? "";
   const target = localTarget(fields.get("next"));
   const result = await services.signIn.attempt(name, password, clientNetwork(context.ip));
-  if (result === "wrong")
-    return failedSignInPage(target, name, "No account has this name and password: expected the ones of an invitation.");
+  const wrong = "No account has this name and password: expected the ones of an invitation.";
+  if (result === "wrong") return failedSignInPage(target, name, wrong);
   if ("retryAfterSeconds" in result) {
     const { retryAfterSeconds } = result;
     context.set("Retry-After", String(retryAfterSeconds));
     const message = `Too many failed attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
     return { ...failedSignInPage(target, name, message), status: 429 };
   }
-  await startBrowserSession(context, services, result.accountId);
-  return { location: target };
+  return (await startBrowserSession(context, services, result))
+    ? { location: target }
+    : failedSignInPage(target, name, wrong);
 }
 
 const openInvitation =
@@ -103,13 +103,13 @@ async function acceptInvitation(services: SiteServices, { context, fields }: Sen
   if (password !== fields.get("repeated"))
     return invitationPage(link, secret, "The two passwords differ: expected the same twice.");
   try {
-    if ((await services.signIn.acceptInvitation(secret, password)) === undefined) return invalidLinkPage;
+    const accepted = await services.signIn.acceptInvitation(secret, password);
+    const isSignedIn = accepted !== undefined && (await startBrowserSession(context, services, accepted));
+    return isSignedIn ? { location: "/account" } : invalidLinkPage;
   } catch (thrown) {
     if (thrown instanceof UserError) return invitationPage(link, secret, thrown.message);
     throw thrown;
   }
-  await startBrowserSession(context, services, link.accountId);
-  return { location: "/account" };
 }
 
 /** Returns the page of this service that follows a sign-in; `/` for an address of any other host. */
