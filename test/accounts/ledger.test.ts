@@ -15,6 +15,7 @@ import {
 import { listRevenue, type RevenueRow, revenueDaysMax, sumRevenue } from "../../src/accounts/ledger/revenue.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { summaryOf } from "../../src/accounts/storage/copy-accounts.ts";
 import { sql } from "../../src/db/sql.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
@@ -314,3 +315,12 @@ testOnBothEngines(
       );
   },
 );
+
+testOnBothEngines("the checksum of a copied table is exact for any number of rows", async (t, engine) => {
+  const { database } = await createLedger(t, engine);
+  const thousands = sql`WITH RECURSIVE thousands(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM thousands WHERE n < 3100)`;
+  const rows = sql`(${thousands} SELECT 1000000006 AS micros FROM thousands AS one CROSS JOIN thousands AS other) AS many`;
+  const columns = { micros: { type: "integer", constraints: sql`` } } as const;
+  const summary = await database.one(summaryOf(columns, rows));
+  assert.deepEqual({ ...summary }, { row_count: 9_610_000, checksum: 1_000_000_007 - 9_610_000 });
+});

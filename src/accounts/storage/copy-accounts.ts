@@ -98,17 +98,24 @@ async function requireEqual(source: SqlDatabase, target: SqlDatabase): Promise<A
   const [fault] = result.faults;
   if (fault !== undefined) throw new UserError(`Copy rolled back, the result fails its audit: ${fault}.`);
   for (const { name, columns } of accountTables) {
-    const sums = Object.entries(columns).map(([column, { type }]) =>
-      type === "text"
-        ? sql`coalesce(sum(length(${ident(column)})), 0)`
-        : sql`coalesce(sum(${ident(column)} % 1000000007), 0)`,
-    );
-    const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
+    const query = summaryOf(columns, ident(name));
     const before = summaryIn(await source.one(query));
     const after = summaryIn(await target.one(query));
     if (before !== after) throw new UserError(`Copy rolled back, table ${name} has ${after}: expected ${before}.`);
   }
   return result;
+}
+
+/** A prime number. Sums are modulo it, so that those of any number of rows are exact. */
+const modulus = integerLiteral(1_000_000_007);
+
+/** Returns a query for the number of rows of a table, and the checksum of its columns. */
+export function summaryOf(columns: AccountTable["columns"], table: Sql): Sql {
+  const sums = Object.entries(columns).map(([column, { type }]) => {
+    const value = type === "text" ? sql`length(${ident(column)})` : sql`${ident(column)} % ${modulus}`;
+    return sql`coalesce(sum(${value}), 0) % ${modulus}`;
+  });
+  return sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${table}`;
 }
 
 const summaryIn = (row: Row | undefined): string =>
