@@ -20,6 +20,7 @@ import {
 } from "../operations/caller.ts";
 import { bodyOf } from "../operations/result.ts";
 import type { AccountServices } from "../operations/saved-searches.ts";
+import { redactedQuery } from "./middleware/log-requests.ts";
 import type { PageCharges } from "./page-charges.ts";
 import type { Metrics } from "./service/metrics.ts";
 
@@ -52,8 +53,9 @@ type CallServices = OperationServices & AccountServices & { readonly pageCharges
 export function operationCallerOf(services: CallServices, metrics: Metrics): CallOperation {
   return async ({ parentRequestId, log, signal, ...internalCaller }, request) => {
     const caller: Caller = { ...internalCaller, client: clientOfSignal(signal), requestId: uuidV7() };
-    const { id: operation, querystring: query } = request;
+    const { id: operation } = request;
     const { requestId, identity } = caller;
+    const query = redactedQuery(request.querystring);
     const line = { requestId, parentRequestId, account: identity.key.accountId, operation, query };
     const end = metrics.startInternal(operation, caller.page === undefined ? "tool" : "page");
     try {

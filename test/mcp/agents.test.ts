@@ -1,6 +1,7 @@
 /** The agent server: the SDK's own client over HTTP and over standard input and output, against the answers of the API. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import pino from "pino";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { createAjv } from "../../src/contract/build/compile.ts";
@@ -409,4 +410,16 @@ test("a report that a tool does not have, and a second facet of a metric, are re
   assert.match(alone, /Unknown query parameter report/);
   const facets = await agent.call("market_statistics", { facets: ["make", "state"] });
   assert.match(facets.text, /exactly one categorical facet, not 2; .*group_listings/);
+});
+
+test("the query of a call is in the log up to 2000 characters, as that of a request is", async (t) => {
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const logged = await serveAgents(t, { logger });
+  const asker = await connectAgent(t, logged.url, logged.customer.bearer);
+  const make = Array.from({ length: 100 }, (_, index) => `${"make".repeat(8)}${index}`);
+  assert.equal((await asker.call("search_listings", { make, limit: 1 })).isError, false);
+  const call = lines.map((line) => JSON.parse(line)).find(({ operation: id }) => id === "searchListings");
+  assert.match(call.query, /^limit=1&/);
+  assert.equal(call.query.length, 2000);
 });

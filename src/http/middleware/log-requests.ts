@@ -49,7 +49,7 @@ const clientRequestIdIn = (header: string): string | undefined =>
 const feedSignature = /(?<=^\/feeds\/[^/.]+\.).+/;
 
 /** Returns a query string for the log: without the values of parameters that are named as secrets, at most 2000 characters; undefined if it is empty. */
-function redactedQuery(queryString: string): string | undefined {
+export function redactedQuery(queryString: string): string | undefined {
   if (queryString === "") return undefined;
   return splitQuery(queryString)
     .map(([name, raw]) => `${name}=${isSecret(name) ? "[key]" : raw}`)
