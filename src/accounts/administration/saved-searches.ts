@@ -121,12 +121,37 @@ export const secretsOf = (
   atMs: number,
 ): readonly string[] => [secret, ...(oldSecret === null || atMs >= oldUntilMs ? [] : [oldSecret])];
 
-/** Returns the searches with a webhook that is to receive the changes up to a version now. */
-export const dueSearches = (database: SqlDatabase, version: string, atMs: number): Promise<readonly SavedSearch[]> =>
-  searchesWhere(
-    database,
-    sql`url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (since <> ${version} OR target IS NOT NULL)`,
-  );
+const readDue = rowReader({ searchId: textIn, accountId: textIn });
+
+export type DueSearch = ReturnType<typeof readDue>;
+
+interface DueOptions {
+  readonly version: string;
+  readonly atMs: number;
+  /** Whether the next message has failed before. */
+  readonly isRepeated: boolean;
+  readonly limit: number;
+}
+
+/**
+ * Returns searches with a webhook that is to receive the changes up to a version now: of each account the one that has been due for longest, then of each the
+ * second, and so on.
+ */
+export async function dueSearches(
+  database: SqlDatabase,
+  { version, atMs, isRepeated, limit }: DueOptions,
+): Promise<readonly DueSearch[]> {
+  const [day = "", sequence] = version.split(".");
+  const isBefore = sql`(substr(since, 1, 10), CAST(substr(since, 12) AS INTEGER)) < (${day}, ${Number(sequence)})`;
+  const rows = await database.all(sql`
+    SELECT search_id, account_id
+    FROM  (SELECT search_id, account_id, next_at_ms, row_number() OVER (PARTITION BY account_id ORDER BY next_at_ms, search_id) AS turn
+           FROM   saved_searches
+           WHERE  url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (target IS NOT NULL OR ${isBefore})
+           AND    ${isRepeated ? sql`attempts > 0` : sql`attempts = 0`}) AS due
+    ORDER BY turn, next_at_ms, search_id LIMIT ${limit}`);
+  return rows.map(readDue);
+}
 
 interface Claim {
   readonly searchId: string;

@@ -10,6 +10,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import {
   type AttemptRecord,
   claimSearch,
+  type DueSearch,
   dueSearches,
   type MessagePosition,
   recordAttempt,
@@ -23,7 +24,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { AccountSlots } from "../../db/account-slots.ts";
-import { compareVersions, publishedAtMs } from "../../lake/manifest.ts";
+import { publishedAtMs } from "../../lake/manifest.ts";
 import { changesQuery } from "../../operations/saved-searches.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { CallOperation } from "../internal-calls.ts";
@@ -73,12 +74,13 @@ export function startMessages(services: MessageServices): () => Promise<void> {
   const warn = (thrown: unknown): void => {
     if (!stopping.signal.aborted) logger.warn({ error: messageOf(thrown) }, "message interrupted");
   };
-  const slots = { first: new AccountSlots(slotsMax.first), repeated: new AccountSlots(slotsMax.repeated) };
-  const start = (search: SavedSearch, version: string): void => {
-    const { searchId, accountId, since, target, attempts } = search;
-    const isNext = target !== null || compareVersions(since, version) < 0;
-    const shared = attempts === 0 ? slots.first : slots.repeated;
-    if (!isNext || running.has(searchId) || !shared.isFreeFor(accountId)) return;
+  const kinds = [
+    { isRepeated: false, slots: new AccountSlots(slotsMax.first), limit: 2 * slotsMax.first },
+    { isRepeated: true, slots: new AccountSlots(slotsMax.repeated), limit: 2 * slotsMax.repeated },
+  ];
+  const start = (search: DueSearch, shared: AccountSlots): void => {
+    const { searchId, accountId } = search;
+    if (running.has(searchId) || !shared.isFreeFor(accountId)) return;
     const release = shared.take(accountId);
     const work = inTurnOf(accountId, () => deliver(search, services, stopping.signal)).catch(warn);
     running.set(
@@ -92,8 +94,12 @@ export function startMessages(services: MessageServices): () => Promise<void> {
   const poll = async (): Promise<void> => {
     if (current.inService === undefined) return;
     const version = await publishedVersion(services);
-    const due = await accounts.administration.call(dueSearches, version, clock.wallMs());
-    if (!stopping.signal.aborted) for (const search of due) start(search, version);
+    const atMs = clock.wallMs();
+    // Running searches, and accounts that hold as many slots as are free, are fewer than there are slots: among twice as many, all free slots find work.
+    for (const { slots, ...kind } of kinds) {
+      const due = await accounts.administration.call(dueSearches, { version, atMs, ...kind });
+      if (!stopping.signal.aborted) for (const search of due) start(search, slots);
+    }
   };
   let polling = Promise.resolve();
   const timer = setInterval(() => {
@@ -108,7 +114,7 @@ export function startMessages(services: MessageServices): () => Promise<void> {
 }
 
 /** Delivers message after message, until the receiver has reached the published version, or one fails. */
-async function deliver({ searchId }: SavedSearch, services: MessageServices, signal: AbortSignal): Promise<void> {
+async function deliver({ searchId }: DueSearch, services: MessageServices, signal: AbortSignal): Promise<void> {
   const { administration } = services.accounts;
   const readPage = pageReader(services, signal);
   for (;;) {

@@ -1,6 +1,7 @@
 /** The table of saved searches: one service at a time delivers a search, and its next message is kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createAccount } from "../../../src/accounts/account.ts";
 import {
   accountSearchesMax,
   claimSearch,
@@ -31,9 +32,11 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
       ["feed only", 0, null],
     ],
   );
-  const dueFor = async (version: string, at: number): Promise<readonly string[]> =>
-    (await dueSearches(database, version, at)).map((due) => due.searchId);
-  assert.deepEqual(await dueFor("2026-11-18.1", atMs), [], "no newer version");
+  const dueFor = async (version: string, at: number, isRepeated = false): Promise<readonly string[]> =>
+    (await dueSearches(database, { version, atMs: at, isRepeated, limit: 10 })).map((due) => due.searchId);
+  for (const version of ["2026-11-18.1", "2026-11-17.9"])
+    assert.deepEqual(await dueFor(version, atMs), [], "no newer version");
+  assert.deepEqual(await dueFor("2026-11-18.10", atMs), [searchId]);
   assert.deepEqual(await dueFor("2026-11-19.1", atMs), [searchId]);
 
   const claim = { searchId, version: "2026-11-19.1", atMs, untilMs: atMs + 60_000 };
@@ -47,10 +50,13 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
 
   const position = { since: "2026-11-18.1", target: "2026-11-19.1", pageCursor: "abc", pageSent: 25 };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };
+  await recordAttempt(database, { searchId, ...failed, stopped: null });
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 10_000), []);
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 10_000, true), [searchId], "beside those that have not failed");
   await recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
   const found = await findSearch(database, searchId);
   assert.deepEqual({ ...found, ...failed }, found);
-  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 10_000), [], "stopped");
+  assert.deepEqual(await dueFor("2026-11-19.1", atMs + 10_000, true), [], "stopped");
   assert.equal((await resumeSearch(database, { accountId, searchId }, atMs + 10_000)).attempts, 0);
   assert.deepEqual(await dueFor("2026-11-18.1", atMs + 10_000), [searchId], "with the page that failed");
 
@@ -84,4 +90,25 @@ test("a message is repeated after growing pauses, and stops after the seventh fa
   const exhausted = afterFailure({ ...search, attempts: 6 });
   assert.equal(exhausted.stopped, "The message failed 7 times, the last time with: 500");
   assert.equal(afterFailure({ ...search, attempts: 0 }, "gone").stopped, "gone");
+});
+
+testOnBothEngines("of many due searches a limited number is read, in turn of their accounts", async (t, engine) => {
+  const { database, accountId, keyId } = await createLedger(t, engine);
+  const other = await createAccount(database, { email: "b@c.example", tier: 1, atMs });
+  const search = { keyId, query: "", url: "https://shop.example/hook", since: "2026-11-18.1" };
+  const names = new Map<string, string>();
+  for (const [account, name, ms] of [
+    [accountId, "a1", 1],
+    [accountId, "a3", 3],
+    [accountId, "a2", 2],
+    [other, "b5", 5],
+    [other, "b4", 4],
+  ] as const)
+    names.set((await createSearch(database, { ...search, accountId: account, name }, atMs + ms)).searchId, name);
+  const due = (limit: number) =>
+    dueSearches(database, { version: "2026-11-19.1", atMs: atMs + 9, isRepeated: false, limit });
+  const read = async (limit: number) => (await due(limit)).map(({ searchId }) => names.get(searchId));
+  assert.deepEqual(await read(9), ["a1", "b4", "a2", "b5", "a3"]);
+  assert.deepEqual(await read(3), ["a1", "b4", "a2"]);
+  assert.deepEqual(Object.keys((await due(1))[0] ?? {}), ["searchId", "accountId"]);
 });
