@@ -11,6 +11,7 @@ import {
   type SavedSearch,
   secretsOf,
 } from "../accounts/administration/saved-searches.ts";
+import { UserError } from "../base/user-error.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -49,10 +50,9 @@ export async function saveSearch(
   });
   const expected = url === undefined ? undefined : webhookFault(url);
   if (expected !== undefined) throw invalid("webhook_url", url, expected);
-  if ((await administration.call(listSearches, accountId)).length >= accountSearchesMax)
-    throw invalid("name", name, `at most ${accountSearchesMax} saved searches of an account`);
   const search = { accountId, keyId, name, query, url: url ?? null, since };
-  const created = await administration.change(accountId, "searches create", search);
+  const tooMany = invalid("name", name, `at most ${accountSearchesMax} saved searches of an account`);
+  const created = await administration.change(accountId, "searches create", search).catch(refuseWith(tooMany));
   return { data: { ...servedSearch(created), secret: created.secret }, ...(meta.unmatched.length > 0 && { meta }) };
 }
 
@@ -63,17 +63,21 @@ export async function changeSearch(
   change: "delete" | "resume" | "rotate",
   { accounts }: AccountServices,
 ): Promise<Served> {
-  const search = await requireSaved(accountId, id, accounts);
-  const changed = (await accounts.administration.change(accountId, `searches ${change}`, search)) ?? search;
+  const { administration } = accounts;
+  const search = await administration.call(findSearch, id);
+  const notFound = refuse("not_found", { what: "saved search", id });
+  if (search?.accountId !== accountId) throw notFound;
+  const changing = administration.change(accountId, `searches ${change}`, search);
+  const changed = (await changing.catch(refuseWith(notFound))) ?? search;
   return { ...servedSearch(changed), ...(change === "rotate" && { secret: changed.secret }) };
 }
 
-/** Returns a search of an account. Refuses any other with `not_found`. */
-async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
-  const search = await administration.call(findSearch, id);
-  if (search?.accountId !== accountId) throw refuse("not_found", { what: "saved search", id });
-  return search;
-}
+/** Replaces the UserError of a change by a refusal. */
+const refuseWith =
+  (refusal: Refusal) =>
+  (thrown: unknown): never => {
+    throw thrown instanceof UserError ? refusal : thrown;
+  };
 
 /** Parameters of `listChanges` that messages set. */
 const messageParameters = ["since", "data_version", "cursor", "limit"] as const;
