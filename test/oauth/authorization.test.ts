@@ -127,6 +127,20 @@ describe("authorization requests", () => {
     assert.ok(page.includes("n".repeat(60)) && !page.includes("n".repeat(61)));
   });
 
+  test("consent that is sent twice at once creates one grant, and both answers lead on", async () => {
+    const { accountId } = await createCustomer(service.accounts);
+    const client = new OAuthClient(service);
+    const request = await client.request({ clientId });
+    const page = await client.openConsent(request, accountId);
+    const keys = () => inAccountsFile(service.accounts, (database) => listKeys(database, accountId));
+    const before = (await keys()).length;
+    const answers = await Promise.all([1, 2].map(() => client.answer(request, page, "allow")));
+    assert.match(answers[0]?.headers.get("Refresh") ?? "", /^0; url=/);
+    assert.equal(answers[1]?.headers.get("Refresh"), answers[0]?.headers.get("Refresh"));
+    assert.equal((await keys()).length, before + 1);
+    assert.equal((await client.answer(request, page, "allow")).status, 400);
+  });
+
   test("an account holder who declines sends the client an error", async () => {
     const { searchParams } = await new OAuthClient(service).authorize({ clientId, answer: "decline" });
     assert.deepEqual([searchParams.get("error"), searchParams.get("code")], ["access_denied", null]);

@@ -61,6 +61,8 @@ export class AuthorizationServer {
   private provider: Promise<Provider> | undefined;
   private renderError: RenderOAuthError = refuseClient;
   private readonly tokens: AccessTokens;
+  /** Answers to authorization requests that are under way, by the request. */
+  private readonly answers = new Map<string, Promise<string | undefined>>();
   private readonly registrations: FailedAuthentications;
   private readonly requests: FailedAuthentications;
   private readonly refreshes: FailedAuthentications;
@@ -134,9 +136,21 @@ export class AuthorizationServer {
 
   /**
    * Answers an authorization request: creates a grant of an account, or declines. Returns the path that leads back to the client;
-   * undefined if the request has expired, or has been answered.
+   * undefined if the request has expired, or has been answered. An answer that comes while another one is under way has the same outcome.
    */
   async answer(context: RequestContext, id: string, accountId: string | undefined): Promise<string | undefined> {
+    const earlier = this.answers.get(id);
+    if (earlier !== undefined) return (await this.findRequest(context, id)) && earlier;
+    const answered = this.answerFirst(context, id, accountId).finally(() => this.answers.delete(id));
+    this.answers.set(id, answered);
+    return answered;
+  }
+
+  private async answerFirst(
+    context: RequestContext,
+    id: string,
+    accountId: string | undefined,
+  ): Promise<string | undefined> {
     const found = await this.findRequest(context, id);
     if (found === undefined || found.interaction.result !== undefined) return undefined;
     const { provider, interaction, clientId, consent } = found;
