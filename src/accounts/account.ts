@@ -48,10 +48,20 @@ export async function createAccount(
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
 ): Promise<string> {
   const accountId = `acct_${randomId(16)}`;
-  const account = { accountId, email, createdAtMs: atMs, tier, low_micros: defaultLowBalanceMicros };
+  const account = {
+    accountId,
+    email: foldedEmail(email),
+    createdAtMs: atMs,
+    tier,
+    low_micros: defaultLowBalanceMicros,
+  };
   await database.run(insertInto("accounts", account));
   return accountId;
 }
+
+/** Returns an address with its letters beyond ASCII in lower case, which `lower` of SQLite leaves as they are. */
+export const foldedEmail = (email: string): string =>
+  email.replaceAll(/\P{ASCII}+/gu, (letters) => letters.toLowerCase());
 
 /** Returns all accounts with their spending in a UTC month, oldest first. */
 export const listAccounts = async (database: SqlDatabase, month: string): Promise<readonly Account[]> =>
@@ -66,7 +76,7 @@ export const searchAccounts = (
 ): Promise<{ readonly accounts: readonly Account[]; readonly total: number }> =>
   opened.reading(async (database) => {
     const { contains } = database.dialect;
-    const matches = sql`(${contains(sql`lower(email)`, sql`lower(${search})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
+    const matches = sql`(${contains(sql`lower(email)`, sql`lower(${foldedEmail(search)})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
     const total = integerIn(await database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
     const rows = await database.all(sql`
       ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit}`);

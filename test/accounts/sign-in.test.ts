@@ -145,6 +145,24 @@ testOnBothEngines(
   },
 );
 
+testOnBothEngines("an email address has letters of any alphabet in upper or lower case", async (t, engine) => {
+  const { database } = await createLedger(t, engine);
+  const addresses = ["Änne.Öz@Cars.example", "ΝΊΚΟΣ@cars.example"];
+  for (const email of addresses) {
+    const accountId = await createAccount(database, { email, tier: 1, atMs });
+    await setPassword(database, { accountId, hash: "x" }, atMs);
+    for (const name of [email, email.toLowerCase(), email.toUpperCase()]) {
+      assert.equal((await findCredentials(database, name))?.accountId, accountId, name);
+      const { accounts } = await searchAccounts(database, name.slice(0, 4), "2026-11", 10);
+      assert.deepEqual(
+        accounts.map((found) => found.accountId),
+        [accountId],
+        name,
+      );
+    }
+  }
+});
+
 testOnBothEngines(
   "a search finds accounts by a part of their address or id, oldest first, up to a limit",
   async (t, engine) => {

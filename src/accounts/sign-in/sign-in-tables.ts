@@ -12,7 +12,7 @@ import { newSecret, secretHash } from "../../base/random-ids.ts";
 import { flagIn, insertInto, rowReader } from "../../db/row-reader.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { lockAccount } from "../account.ts";
+import { foldedEmail, lockAccount } from "../account.ts";
 import { webKeyOf } from "../keys/keys.ts";
 
 const readCredentials = rowReader({ accountId: textIn, hash: textIn });
@@ -26,7 +26,7 @@ export type Credentials = ReturnType<typeof readCredentials>;
 export async function findCredentials(database: SqlDatabase, name: string): Promise<Credentials | undefined> {
   const rows = await database.all(sql`
     SELECT account_id, hash FROM passwords JOIN accounts USING (account_id)
-    WHERE  account_id = ${name} OR lower(email) = lower(${name}) LIMIT 2`);
+    WHERE  account_id = ${name} OR lower(email) = lower(${foldedEmail(name)}) LIMIT 2`);
   return rows.length > 1 ? undefined : rows.map(readCredentials)[0];
 }
 
