@@ -59,7 +59,7 @@ export async function createAccount(
   return accountId;
 }
 
-/** Returns an address with its letters beyond ASCII in lower case, which `lower` of SQLite leaves as they are. */
+/** Returns an address with its letters beyond ASCII in lower case, which `lower` of SQLite does not change. */
 export const foldedEmail = (email: string): string =>
   email.replaceAll(/\P{ASCII}+/gu, (letters) => letters.toLowerCase());
 

@@ -134,8 +134,8 @@ interface DueOptions {
 }
 
 /**
- * Returns searches with a webhook that is to receive the changes up to a version now: of each account the one that has been due for longest, then of each the
- * second, and so on.
+ * Returns searches with a webhook that is to receive the changes up to a version now, in turn of their accounts: first the oldest of each account, then the
+ * second oldest of each, and so on.
  */
 export async function dueSearches(
   database: SqlDatabase,
