@@ -22,7 +22,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   export: { layer: 8, linesMax: 427, contents: "all listings of a search as a file" },
   demo: { layer: 8, linesMax: 2029, contents: "the generated market and the truth about it" },
   sources: { layer: 8, linesMax: 977, contents: "feeds from elsewhere: the sources file, connecting, fetching, a day's way into the queue" },
-  ingest: { layer: 7, linesMax: 8619, contents: "feeds to a version: `feed/` reads files, `normalize/` parses values, `dimensions/` assigns keys, `lifecycle/` decides states" },
+  ingest: { layer: 7, linesMax: 8622, contents: "feeds to a version: `feed/` reads files, `normalize/` parses values, `dimensions/` assigns keys, `lifecycle/` decides states" },
   query: { layer: 7, linesMax: 6717, contents: "request to plan to rows: filters, pages, facets, look-ups, trends, values, evidence, suggestions" },
   accounts: { layer: 7, linesMax: 4818, contents: "keys, ledger, policy, sign-in; the accounts file and PostgreSQL" },
   replication: { layer: 7, linesMax: 665, contents: "a lake kept equal to a published one: the follower, push" },
@@ -34,5 +34,5 @@ export const folders: Readonly<Record<string, Folder>> = {
   formats: { layer: 3, linesMax: 678, contents: "tables of rows as Arrow, Parquet, CSV and NDJSON" },
   db: { layer: 2, linesMax: 2253, contents: "DuckDB, SQLite, PostgreSQL, the `sql` tag, engine faults" },
   contract: { layer: 1, linesMax: 1409, contents: "the OpenAPI document and what derives from it: decoding, types, errors; `build/` is the generator" },
-  base: { layer: 0, linesMax: 922, contents: "files, days, JSON, threads, turns of the event loop: knows neither vehicles nor HTTP" },
+  base: { layer: 0, linesMax: 929, contents: "files, days, JSON, threads, turns of the event loop: knows neither vehicles nor HTTP" },
 };

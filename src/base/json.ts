@@ -22,6 +22,13 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** A string or a number of a JSON text. */
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** Returns a JSON text whose numbers that match a pattern are texts, by default all, with their exact digits: a double holds neither all integers nor all exponents. */
+export const quotedNumbers = (text: string, pattern = /^/): string =>
+  text.replaceAll(stringOrNumber, (part) => (part.startsWith('"') || !pattern.test(part) ? part : `"${part}"`));
+
 /** Returns a name that an object in a valid JSON text has twice, of which parsers take either value; undefined if there is none. */
 export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = [];

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { ErrorObject } from "ajv";
-import { isObject, ownValue, parsedJson, repeatedName } from "../base/json.ts";
+import { isObject, ownValue, parsedJson, quotedNumbers, repeatedName } from "../base/json.ts";
 import { normalizeText } from "../base/text.ts";
 import { printable } from "../base/user-error.ts";
 import { type Operation, operation, type Parameter, type Schema } from "./document.ts";
@@ -278,9 +278,6 @@ export function decodedBody(bytes: Buffer | undefined): string | undefined {
 const invalid = (parameter: string, value: string, allowed: string): Refusal =>
   refuse("invalid_parameter_value", { parameter, value, allowed, hint: "" });
 
-/** A string or a number of a JSON text. */
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
 /** Returns the numbers in the object `property` of a body as its JSON text writes them, by name: a double holds neither all integers nor all exponents. */
 export function numberTextsIn(text: string, property: string): ReadonlyMap<string, string> {
   const objectOf = (json: string): Record<string, unknown> => {
@@ -288,7 +285,7 @@ export function numberTextsIn(text: string, property: string): ReadonlyMap<strin
     return isObject(value) ? value : {};
   };
   const numbers = objectOf(text);
-  const texts = objectOf(text.replaceAll(stringOrNumber, (part) => (part.startsWith('"') ? part : `"${part}"`)));
+  const texts = objectOf(quotedNumbers(text));
   return new Map(
     Object.entries(texts)
       .filter(([name]) => typeof numbers[name] === "number")

@@ -103,7 +103,10 @@ export async function preparedFile(named: FeedFile, settings: Preparation): Prom
   const mapping = given ?? (file.table === "inventory" ? recognizedPreset(start.header) : undefined);
   if (mapping === undefined && file.isForeign) return ignored(file, settings);
   if (start.hasTitle) settings.remark(`${printable(file.name)}: ignored the lines above the header.`);
-  if (mapping === undefined) return [start.offset === 0 ? file : await rewrittenFile(file, settings, start, "utf-8")];
+  if (mapping === undefined)
+    return [
+      start.offset === 0 ? file : await rewrittenFile(file, settings, start, await decodingIn(file, "utf-8", settings)),
+    ];
   return [await decodedFile(given === undefined ? recognized(file, mapping, settings) : file, start, settings)];
 }
 
@@ -138,8 +141,9 @@ async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparatio
   const { limits } = settings;
   const { delimiter = start.delimiter, quote = '"', header = true, columns = [], encoding } = file.mapping?.file ?? {};
   const layout: CsvLayout = { delimiter, quote, hasHeader: header, names: columns };
+  if (start.offset > 0)
+    return rewrittenFile({ ...file, layout }, settings, start, await decodingIn(file, encoding, settings));
   const actual = encoding ?? (await foundEncoding(file, settings));
-  if (start.offset > 0) return rewrittenFile({ ...file, layout }, settings, start, actual);
   if (actual === "utf-8") return { ...file, layout };
   const path = await scratchPath(file, settings);
   await pipeline(decodedText(file, actual, limits), createWriteStream(path));
@@ -151,10 +155,9 @@ async function rewrittenFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
   { offset, delimiter }: Pick<CsvStart, "offset" | "delimiter">,
-  encoding: string,
+  { encoding, isUtf8 }: Decoding,
 ): Promise<FeedFile> {
   const { limits } = settings;
-  const isUtf8 = await isDecodable(file, encoding, limits);
   const { quote, hasHeader, names } = layoutOf(file);
   const texts = textsFrom(decodedText(file, encoding, limits), offset);
   const path = await scratchPath(file, settings, "rewritten");
@@ -194,10 +197,10 @@ async function repairedFile(
   if (file.isNumbered || (file.format !== "csv" && file.format !== "ndjson")) return undefined;
   const encoding = await encodingOf(file, limits);
   if (encoding !== "utf-8" && encoding !== otherEncoding) return undefined;
-  if (file.format === "csv")
-    return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter }, "utf-8");
-  const path = await scratchPath(file, settings, "rewritten");
   const isUtf8 = encoding === "utf-8";
+  const start = { offset: 0, delimiter: layoutOf(file).delimiter };
+  if (file.format === "csv") return rewrittenFile(file, settings, start, { encoding: "utf-8", isUtf8 });
+  const path = await scratchPath(file, settings, "rewritten");
   const document = { file, limits, isUtf8, texts: () => decodedText(file, "utf-8", limits) };
   const { rows, badRows } = await writeJsonLines(document, path);
   if (badRows.length === 0) return undefined;
@@ -223,9 +226,7 @@ function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: num
 /** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
 async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { limits } = settings;
-  const given = file.mapping?.file?.encoding;
-  const encoding = given ?? (await foundEncoding(file, settings));
-  const isUtf8 = given === undefined || (await isDecodable(file, given, limits));
+  const { encoding, isUtf8 } = await decodingIn(file, file.mapping?.file?.encoding, settings);
   const path = await scratchPath(file, settings);
   const document = { file, limits, isUtf8, texts: () => decodedText(file, encoding, limits) };
   const { columns, badRows, rows } = await writeRecords(document, path);
@@ -280,9 +281,17 @@ async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
   return rest.length === 0 ? "utf-8" : otherEncoding;
 }
 
-/** Returns whether no part of a file is invalid in an encoding that it is read in: UTF-8 for a file in another one. */
-const isDecodable = async (file: FeedFile, encoding: string, limits: FeedLimits): Promise<boolean> =>
-  encoding !== "utf-8" || (await encodingOf(file, limits)) === "utf-8";
+/** How a text is decoded. `isUtf8` is false if that is as UTF-8 and the text is in another encoding. */
+interface Decoding {
+  readonly encoding: string;
+  readonly isUtf8: boolean;
+}
+
+/** Returns how a text is decoded: in a given encoding, else in its own. */
+async function decodingIn(file: FeedFile, given: string | undefined, settings: Preparation): Promise<Decoding> {
+  if (given === undefined) return { encoding: await foundEncoding(file, settings), isUtf8: true };
+  return { encoding: given, isUtf8: given !== "utf-8" || (await encodingOf(file, settings.limits)) === given };
+}
 
 /** Returns the encoding of a file, with a remark if nothing says it; an XML document can. */
 async function foundEncoding(file: FeedFile, { limits, remark }: Preparation): Promise<string> {

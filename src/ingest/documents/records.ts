@@ -5,7 +5,7 @@
  * A document is read twice: for the paths of its records, unless its mapping names them, and for the records. Each is kept alone, so memory is
  * bounded by the largest one.
  */
-import { isObject, parsedJson } from "../../base/json.ts";
+import { isObject, parsedJson, quotedNumbers } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
 import { feed, fieldOfColumn, isTextList, listSeparator } from "../feed/feed-schema.ts";
@@ -324,15 +324,9 @@ class JsonLineParser implements DocumentParser {
   }
 }
 
-/** A string or a number of a JSON text. */
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
 /** Returns the object that a line is, with texts for long whole numbers, of which a double holds not all digits; undefined if it is none. */
 export function objectIn(line: string): object | undefined {
-  const exact = /\d{16}/.test(line)
-    ? line.replaceAll(stringOrNumber, (part) => (/^-?\d{16,}$/.test(part) ? `"${part}"` : part))
-    : line;
-  const value = parsedJson(exact);
+  const value = parsedJson(/\d{16}/.test(line) ? quotedNumbers(line, /^-?\d{16,}$/) : line);
   return isObject(value) ? value : undefined;
 }
 
