@@ -3,7 +3,13 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { parentPort } from "node:worker_threads";
-import { type ProgramEnd, type ProgramEvent, type ProgramRequest, yieldResources } from "./programs.ts";
+import {
+  type ProgramEnd,
+  type ProgramEvent,
+  type ProgramRequest,
+  programPriority,
+  yieldResources,
+} from "./programs.ts";
 import { programPath } from "./project-files.ts";
 import { messageOf } from "./user-error.ts";
 
@@ -33,7 +39,7 @@ async function run(
   });
   events.on("message", () => child.kill("SIGKILL"));
   child.on("message", (message) => send({ message }));
-  if (child.pid !== undefined) yieldResources(child.pid);
+  if (child.pid !== undefined) yieldResources(child.pid, programPriority);
   // After all of its messages. The code is null if a signal ended it.
   const [[code], errors] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
   return { code, errors };

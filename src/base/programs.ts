@@ -35,7 +35,7 @@ interface ProgramOptions {
 const threadInUse = sharedWorker(new URL("./program-worker.ts", import.meta.url));
 
 /**
- * Runs `carquet` in a separate process at the lowest priority, until it ends or the signal kills it. Rejects with the reason of the signal when it
+ * Runs `carquet` in a separate process at a low priority, until it ends or the signal kills it. Rejects with the reason of the signal when it
  * aborts. Passes the messages of the process to `onMessage`.
  */
 export async function runProgram(
@@ -64,15 +64,20 @@ export async function runProgram(
   }
 }
 
-const lowestPriority = 19;
+/**
+ * Priorities of other processes. A program's engine has the lowest, its main thread a higher one: it watches the memory of the engine, and at the lowest
+ * priority would wait 0.2 s for a processor that others use while the engine has the other.
+ */
+export const programPriority = 10;
+export const lowestPriority = 19;
 
-/** Sets the lowest priority for a process and its threads, and lets the kernel end it first when memory is short. A sandbox may forbid both. */
-export function yieldResources(pid: number): void {
+/** Sets the priority of a process and the threads that it starts, and lets the kernel end it first when memory is short. A sandbox may forbid both. */
+export function yieldResources(pid: number, priority: number): void {
   const ignore = (work: () => void): void => {
     try {
       work();
     } catch {}
   };
-  ignore(() => setPriority(pid, lowestPriority));
+  ignore(() => setPriority(pid, priority));
   ignore(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
 }

@@ -20,8 +20,8 @@ function lowerPriority() {
   const before = new Set(threads());
   // The first use starts all threads of the pool.
   stat("/", () => undefined);
-  // Exports and ingests have 19: statements go before them.
-  const priority = Math.max(getPriority(), Math.min(getPriority() + 10, 15));
+  // Other processes begin at 10 or 19, so their engines have 19: statements of the service go before them.
+  const priority = Math.min(getPriority() + 10, 19);
   try {
     for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
   } catch (error) {

@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Command } from "commander";
 import { Cron } from "croner";
-import { yieldResources } from "../../../base/programs.ts";
+import { lowestPriority, yieldResources } from "../../../base/programs.ts";
 import { programPath } from "../../../base/project-files.ts";
 import { orAborted, withTimeLimit } from "../../../base/time-limit.ts";
 import { messageOf } from "../../../base/user-error.ts";
@@ -125,7 +125,7 @@ class FeedJobs {
     this.child = child;
     const error = new Error(`did not end within ${ms / minuteMs} minutes; killed`);
     try {
-      if (child.pid !== undefined) yieldResources(child.pid);
+      if (child.pid !== undefined) yieldResources(child.pid, lowestPriority);
       const [, signal] = await withTimeLimit({ ms, error, signal: this.killing.signal }, (limited) =>
         orAborted(limited, once(child, "exit")),
       );
