@@ -1,7 +1,7 @@
 /** Durable file operations: syncs each file and the folder that names it, so that both survive a power loss. Also hashes files. */
 import { createHash } from "node:crypto";
 import { createWriteStream, rmSync } from "node:fs";
-import { mkdir, open, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { UserError } from "./user-error.ts";
@@ -27,6 +27,16 @@ export async function createFolder(path: string): Promise<void> {
   if (topmost === undefined) return;
   for (let created = folder; created.length >= topmost.length; created = dirname(created))
     await syncToDisk(dirname(created));
+}
+
+/** Returns the names in a folder, sorted; none if it is missing. */
+export async function folderEntries(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (thrown) {
+    if (isNotFound(thrown)) return [];
+    throw thrown;
+  }
 }
 
 /** Replaces a file atomically: writes to a temporary name, syncs, then renames. Readers see the old or the new content in full. */

@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
-import { createFolder, isNotFound, moveFile } from "../base/files.ts";
+import { createFolder, folderEntries, moveFile } from "../base/files.ts";
 import { ownValue } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
@@ -20,6 +20,7 @@ import { tryDay } from "./day.ts";
 import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
 import { defaultFeedLimits, kindOf } from "./feed/feed-file.ts";
 import { type IngestOptions, ingest, versionBefore } from "./ingest.ts";
+import { lastReplacedFile, pathForReplaced } from "./replaced-files.ts";
 
 /** A file of a delivery: its day, and its name in the delivery, such as `source/dealer/stock.csv`. */
 export interface DeliveredFile {
@@ -77,29 +78,16 @@ export async function withdrawCorrection(queue: string, { day, file }: Delivered
     throw new UserError(
       `The correction of ${printable(file, 60)} of ${day} is being ingested: expected one that waits.`,
     );
-  const replaced = replacedFolder(queue, day);
-  const number = await lastNumber(replaced, file);
-  if (number > 0)
-    await queueCorrection(queue, { day, file }, { name: file, path: numberedPath(replaced, file, number) });
+  const path = await lastReplacedFile(replacedFolder(queue, day), file);
+  if (path !== undefined) await queueCorrection(queue, { day, file }, { name: file, path });
 }
 
 /** The folder of the files that corrections of a day have replaced; those that a fetch replaces are in another one. */
 const replacedFolder = (queue: string, day: string): string => join(queue, "replaced", day);
 
-/** Returns the path in a folder of the n-th file that newer ones of the same name have replaced. */
-export const numberedPath = (folder: string, file: string, number: number): string =>
-  join(folder, dirname(file), `${number}-${basename(file)}`);
-
-/** Returns the number of the last file of a name in a folder; 0 if there is none. */
-export async function lastNumber(folder: string, file: string): Promise<number> {
-  const names = await namesIn(join(folder, dirname(file)));
-  const ofFile = names.filter((name) => name.replace(/^\d+-/, "") === basename(file));
-  return Math.max(0, ...ofFile.map((name) => Number.parseInt(name, 10) || 0));
-}
-
 /** Returns the days with corrections that wait, or that a killed ingest has claimed, newest first: a replay cannot start within the days of another one. */
 export const correctedDays = async (queue: string): Promise<readonly string[]> => {
-  const folders = [await namesIn(join(queue, "correcting")), await namesIn(join(queue, "corrected"))];
+  const folders = [await folderEntries(join(queue, "correcting")), await folderEntries(join(queue, "corrected"))];
   return [...new Set(folders.flat().filter(isDay))].sort().reverse();
 };
 
@@ -144,9 +132,7 @@ export async function ingestCorrections(
 /** Puts a correction in the location of the file that it replaces, of which it keeps a copy. */
 async function keepCorrection(queue: string, { day, file }: DeliveredFile): Promise<void> {
   const target = join(queue, "ingested", day, file);
-  const replaced = replacedFolder(queue, day);
-  const kept = numberedPath(replaced, file, 1 + (await lastNumber(replaced, file)));
-  await createFolder(dirname(kept));
+  const kept = await pathForReplaced(replacedFolder(queue, day), file);
   await copyFile(target, `${kept}.part`);
   await moveFile(`${kept}.part`, kept);
   await moveFile(join(queue, "correcting", day, file), target);
@@ -232,13 +218,4 @@ async function filesIn(folder: string): Promise<CorrectedFiles> {
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".part"))
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .sort();
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (thrown) {
-    if (isNotFound(thrown)) return [];
-    throw thrown;
-  }
 }

@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDay } from "../base/day.ts";
-import { createFolder, isNotFound, replaceFile, sha256Of } from "../base/files.ts";
+import { createFolder, folderEntries, isNotFound, replaceFile, sha256Of } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { currentManifest } from "../lake/manifest.ts";
 import { correctedDays, ingestCorrections } from "./corrections.ts";
@@ -70,7 +70,9 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
 
 /** Returns the names in `waiting` that are no days, without those of deliveries that are being copied. */
 const misnamedIn = async (queue: string): Promise<readonly string[]> =>
-  (await namesIn(queue, "waiting")).filter((name) => !isDay(name) && !/^\.|\.(?:part|partial|tmp)$/.test(name));
+  (await folderEntries(join(queue, "waiting"))).filter(
+    (name) => !isDay(name) && !/^\.|\.(?:part|partial|tmp)$/.test(name),
+  );
 
 /** Counts the deliveries of a queue that wait, those with corrections included, and those that were refused and have not been removed since. */
 export const countQueue = async (queue: string): Promise<{ readonly waiting: number; readonly refused: number }> => ({
@@ -89,16 +91,7 @@ export async function countDaysToIngest(queue: string): Promise<number> {
 
 /** Returns the days of the deliveries in a folder, in order. */
 const daysIn = async (queue: string, folder: Folder): Promise<readonly string[]> =>
-  (await namesIn(queue, folder)).filter(isDay);
-
-async function namesIn(queue: string, folder: Folder): Promise<readonly string[]> {
-  try {
-    return (await readdir(join(queue, folder))).sort();
-  } catch (thrown) {
-    if (isNotFound(thrown)) return [];
-    throw thrown;
-  }
-}
+  (await folderEntries(join(queue, folder))).filter(isDay);
 
 /** Ingests a delivery unless the lake is past its day. */
 async function takeDelivery(lake: string, queue: string, day: string, options: QueueOptions): Promise<QueueEvent> {

@@ -3,10 +3,10 @@
  * contains. Each is replaced or removed atomically, so that decisions of several processes about different feeds do not interfere.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDay } from "../base/day.ts";
-import { createFolder, isNotFound, replaceFile, syncToDisk } from "../base/files.ts";
+import { createFolder, folderEntries, isNotFound, replaceFile, syncToDisk } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 
@@ -52,7 +52,8 @@ export const isSameFeed = (one: FeedOfDay, other: FeedOfDay): boolean =>
 /** Returns the decisions of a lake, newest first. Throws a UserError if a file is malformed. */
 export async function readFeedDecisions(lake: string): Promise<readonly FeedDecision[]> {
   const decisions: FeedDecision[] = [];
-  for (const name of await namesIn(folderIn(lake))) {
+  for (const name of await folderEntries(folderIn(lake))) {
+    if (!namePattern.test(name)) continue;
     const decision = await readDecision(join(folderIn(lake), name));
     if (decision !== undefined) decisions.push(decision);
   }
@@ -88,15 +89,6 @@ export async function withdrawDecision(lake: string, feed: FeedOfDay): Promise<F
   await rm(path, { force: true });
   await syncToDisk(folderIn(lake));
   return decision;
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => namePattern.test(name));
-  } catch (thrown) {
-    if (isNotFound(thrown)) return [];
-    throw thrown;
-  }
 }
 
 const isDecision = (value: unknown): value is FeedDecision =>

@@ -5,9 +5,9 @@
  * response comes from one consistent version.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isNotFound } from "../base/files.ts";
+import { folderEntries, isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
@@ -168,12 +168,5 @@ export async function currentManifest(lake: string): Promise<Manifest | undefine
 }
 
 /** Returns the names of all versions whose manifest exists, in no particular order. */
-export async function versionsIn(lake: string): Promise<readonly string[]> {
-  try {
-    const names = await readdir(join(lake, "versions"));
-    return names.flatMap((name) => versionOfKey(`versions/${name}`) ?? []);
-  } catch (thrown) {
-    if (isNotFound(thrown)) return [];
-    throw thrown;
-  }
-}
+export const versionsIn = async (lake: string): Promise<readonly string[]> =>
+  (await folderEntries(join(lake, "versions"))).flatMap((name) => versionOfKey(`versions/${name}`) ?? []);

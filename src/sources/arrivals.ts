@@ -6,16 +6,16 @@
  * Each step leaves the queue complete: a file is queued before it is recorded, and a fetch that was killed between the two repeats both.
  */
 import { existsSync } from "node:fs";
-import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
-import { createFolder, isNotFound, moveFile, replaceFile, sha256Of, syncToDisk } from "../base/files.ts";
+import { createFolder, folderEntries, isNotFound, moveFile, replaceFile, sha256Of, syncToDisk } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { sql } from "../db/sql.ts";
 import { SqliteDatabase } from "../db/sqlite.ts";
-import { lastNumber, numberedPath } from "../ingest/corrections.ts";
+import { pathForReplaced } from "../ingest/replaced-files.ts";
 
 /** The last content of a file at a source. */
 export interface KnownFile {
@@ -69,10 +69,7 @@ export async function queueFile(queue: string, day: string, path: string, from: 
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
-    const superseded = join(queue, "superseded", day);
-    const kept = numberedPath(superseded, path, 1 + (await lastNumber(superseded, path)));
-    await createFolder(dirname(kept));
-    await moveFile(target, kept);
+    await moveFile(target, await pathForReplaced(join(queue, "superseded", day), path));
   }
   await moveFile(from, target);
 }
@@ -117,7 +114,7 @@ export async function writeKnown(queue: string, source: string, known: KnownFile
 
 /** Returns the last day that has left `arriving`; no file can be added to it, or to one before it. */
 export async function lastClosedDay(queue: string): Promise<string | undefined> {
-  const names = [...(await namesIn(queue, "waiting")), ...(await namesIn(queue, "ingested"))];
+  const names = [...(await folderEntries(join(queue, "waiting"))), ...(await folderEntries(join(queue, "ingested")))];
   return names
     .map((name) => name.slice(0, 10))
     .filter(isDay)
@@ -141,7 +138,7 @@ export async function reopenDay(queue: string, day: string): Promise<boolean> {
 
 /** Returns the days that take files, in order. */
 export const arrivingDays = async (queue: string): Promise<readonly string[]> =>
-  (await namesIn(queue, "arriving")).filter(isDay).sort();
+  (await folderEntries(join(queue, "arriving"))).filter(isDay);
 
 /** Moves a complete day to `waiting`. Throws a UserError if the queue has another folder of it. */
 export async function closeDay(queue: string, day: string): Promise<void> {
@@ -150,13 +147,4 @@ export async function closeDay(queue: string, day: string): Promise<void> {
   await createFolder(dirname(target));
   await rename(join(queue, "arriving", day), target);
   for (const folder of ["waiting", "arriving"]) await syncToDisk(join(queue, folder));
-}
-
-async function namesIn(queue: string, folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(join(queue, folder));
-  } catch (thrown) {
-    if (isNotFound(thrown)) return [];
-    throw thrown;
-  }
 }

@@ -44,7 +44,7 @@ async function operatorCookie(): Promise<string> {
   await inAccountsFile(accounts, (database) =>
     applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
   );
-  return client.sessions.create(accountId).then((session) => `carquet-session=${session}`);
+  return client.sessions.create({ accountId }).then((session) => `carquet-session=${session}`);
 }
 
 /** Fails if a response is an error of the server, or the service has logged one. */

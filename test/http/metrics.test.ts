@@ -65,7 +65,7 @@ test("metrics count requests by operation and status, statements, charges and th
 });
 
 test("metrics count the operations that pages and tools call, apart from requests", async () => {
-  const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+  const cookie = `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`;
   // A page searches again without what was refused.
   for (const path of ["/shop?make=Toyota", "/shop?sort=none"])
     await fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });

@@ -44,7 +44,7 @@ const isPublic = (route: string): boolean =>
   );
 
 async function browserOf(accountId: string) {
-  const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+  const cookie = `carquet-session=${await client.sessions.create({ accountId })}`;
   const open = (path: string): Promise<Response> =>
     fetch(`${url}${path}`, { headers: { Cookie: cookie }, redirect: "manual" });
   const csrf_token = csrfTokenIn(await (await open("/account")).text());

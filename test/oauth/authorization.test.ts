@@ -102,7 +102,7 @@ describe("authorization requests", () => {
     const anonymous = await fetch(`${url}${path}`);
     assert.equal(anonymous.status, 401);
     assert.ok((await anonymous.text()).includes(`name="next" value="${path}"`));
-    const cookie = `carquet-session=${await service.sessions.create(customer.accountId)}`;
+    const cookie = `carquet-session=${await service.sessions.create({ accountId: customer.accountId })}`;
     const stranger = await fetch(`${url}${path}`, { headers: { Cookie: cookie } });
     assert.deepEqual([stranger.status, (await stranger.text()).includes("another browser")], [400, true]);
     const forged = await sendForm(url, path, { answer: "allow" }, { cookie });
@@ -334,7 +334,7 @@ describe("tokens", () => {
     const { client, id, tokens } = await connectAs("Disconnected");
     const keyId = (await grantOf("Disconnected"))?.keyId ?? "";
     const sessionOf = async (accountId: string): Promise<string> =>
-      `carquet-session=${await service.sessions.create(accountId)}`;
+      `carquet-session=${await service.sessions.create({ accountId })}`;
     const cookie = await sessionOf(customer.accountId);
     const page = await (await fetch(`${url}/account`, { headers: { Cookie: cookie } })).text();
     const path = `/account/keys/${keyId}/revoke`;

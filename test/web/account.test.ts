@@ -20,7 +20,7 @@ import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/w
 const { client } = await sampleService();
 const { accountId, bearer } = await createCustomer(client.accounts);
 const sessionOf = async (account: string): Promise<string> =>
-  `carquet-session=${await client.sessions.create(account)}`;
+  `carquet-session=${await client.sessions.create({ accountId: account })}`;
 const session = await sessionOf(accountId);
 
 async function open(path: string, cookie = session) {

@@ -231,7 +231,7 @@ test("every message of the page on troubleshooting is one that the program print
 /** Returns a page as the account of a session, and the answers to forms on it. */
 async function signedIn(of: typeof client) {
   const { accountId, bearer } = await createCustomer(of.accounts);
-  const cookie = `carquet-session=${await of.sessions.create(accountId)}`;
+  const cookie = `carquet-session=${await of.sessions.create({ accountId })}`;
   const open = async (path: string) => (await fetch(`${of.url}${path}`, { headers: { Cookie: cookie } })).text();
   const send = async (path: string, page: string, fields: Readonly<Record<string, string>>) =>
     sendForm(of.url, path, { csrf_token: csrfTokenIn(await open(page)), ...fields }, { cookie });

@@ -12,7 +12,7 @@ import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/w
 
 const { lake } = await marketService();
 const client = await startService(fileScope, lake, { photos: "direct" });
-const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+const Cookie = `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`;
 
 const fetchPage = (path: string, url = client.url, cookie = Cookie): Promise<Response> =>
   fetch(`${url}${path}`, { headers: { Cookie: cookie } });
@@ -191,7 +191,7 @@ test("a sold car is not judged", async () => {
 
 test("a page whose parts cannot be paid shows the charged parts, and why the rest is missing", async () => {
   const poor = await createCustomer(client.accounts, { usd: "0.009" });
-  const cookie = `carquet-session=${await client.sessions.create(poor.accountId)}`;
+  const cookie = `carquet-session=${await client.sessions.create({ accountId: poor.accountId })}`;
   const response = await fetchPage(`/listings/${car.id}`, client.url, cookie);
   const page = parseHTML(await response.text()).document;
   assert.equal(response.status, 200);

@@ -7,7 +7,7 @@ import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { marketService } from "../support/http/service.ts";
 
 const { client } = await marketService();
-const headers = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+const headers = { Cookie: `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}` };
 
 const get = (path: string): Promise<Response> => fetch(`${client.url}${path}`, { headers, redirect: "manual" });
 

@@ -24,7 +24,7 @@ const { accountId } = client.customer;
 await inAccountsFile(accounts, (database) =>
   applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
 );
-const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+const cookie = `carquet-session=${await client.sessions.create({ accountId })}`;
 
 const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { headers: { Cookie: cookie } });
 

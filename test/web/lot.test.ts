@@ -12,7 +12,7 @@ import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { lake, client } = await marketService();
-const session = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+const session = `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`;
 
 const get = (path: string, cookie = session): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers: { Cookie: cookie }, redirect: "manual" });

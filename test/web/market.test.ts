@@ -23,7 +23,9 @@ import { type CsvRow, chartRows, numbersOf } from "../support/web/chart-files.ts
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { lake, client } = await marketService();
-const signedIn = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+const signedIn = {
+  Cookie: `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`,
+};
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers: { ...signedIn, ...headers }, redirect: "manual" });

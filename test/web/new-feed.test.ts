@@ -38,7 +38,8 @@ const { accountId } = client.customer;
 await inAccountsFile(accounts, (database) =>
   applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
 );
-const cookieOf = async (id: string): Promise<string> => `carquet-session=${await client.sessions.create(id)}`;
+const cookieOf = async (id: string): Promise<string> =>
+  `carquet-session=${await client.sessions.create({ accountId: id })}`;
 const cookie = await cookieOf(accountId);
 const path = "/operate/feeds";
 

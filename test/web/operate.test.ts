@@ -104,7 +104,7 @@ const client = await startService(fileScope, lake, {
 });
 const { url, accounts } = client;
 const { accountId } = client.customer;
-const Cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+const Cookie = `carquet-session=${await client.sessions.create({ accountId })}`;
 const by = { actor: "test", atMs: clock.ms };
 
 const get = (path: string, headers: Record<string, string> = { Cookie }): Promise<Response> =>

@@ -15,7 +15,7 @@ import { createLinkSecret } from "../support/http/forms.ts";
 import { sampleService } from "../support/http/service.ts";
 
 const { client } = await sampleService();
-const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+const cookie = `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`;
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers, redirect: "manual" });
@@ -45,7 +45,7 @@ async function chargedMicros({ bearer }: Customer = client.customer): Promise<nu
 /** Creates an account, and returns it with the cookie of a browser that is signed in to it. */
 async function signedInCustomer(options: CustomerOptions): Promise<readonly [Customer, { readonly Cookie: string }]> {
   const customer = await createCustomer(client.accounts, options);
-  return [customer, { Cookie: `carquet-session=${await client.sessions.create(customer.accountId)}` }];
+  return [customer, { Cookie: `carquet-session=${await client.sessions.create({ accountId: customer.accountId })}` }];
 }
 
 test("an anonymous visitor sees the sign-in page and is charged nothing", async () => {
@@ -101,7 +101,7 @@ test("a page is charged for its API requests, and shows the sum", async () => {
 
 test("a page shows and charges the signed-in account, even if its URL names another", async () => {
   const other = await createCustomer(client.accounts, { usd: "7" });
-  const otherCookie = `carquet-session=${await client.sessions.create(other.accountId)}`;
+  const otherCookie = `carquet-session=${await client.sessions.create({ accountId: other.accountId })}`;
   const before = await chargedMicros();
   const page = await (await get("/shop", { Cookie: otherCookie, ...client.customer.bearer })).text();
   assert.match(page, /<span id="balance">\$6\.99<\/span>/);
@@ -178,7 +178,7 @@ test("a page counts as one request against the rate limits", async () => {
 });
 
 test("a signed-out browser sees no page", async () => {
-  const secret = await client.sessions.create(client.customer.accountId);
+  const secret = String(await client.sessions.create({ accountId: client.customer.accountId }));
   const headers = { Cookie: `carquet-session=${secret}` };
   assert.match(await (await get("/", headers)).text(), /Know what a car/);
   await client.sessions.end(secret);

@@ -14,7 +14,9 @@ import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, type Site, signedInBrowser } from "../support/web/site.ts";
 
 const { lake, client } = await marketService();
-const signedIn = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+const signedIn = {
+  Cookie: `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`,
+};
 
 const get = (path: string, headers: Record<string, string> = signedIn): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers, redirect: "manual" });
@@ -394,7 +396,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("a refused view is shown without a second request, and going back shows the view before it", async () => {
     const slow = await createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
     const page = await site().openAnonymously("/sign-in");
-    const value = await client.sessions.create(slow.accountId);
+    const value = String(await client.sessions.create({ accountId: slow.accountId }));
     await page.context().addCookies([{ name: "carquet-session", value, url: client.url }]);
     await page.goto(`${client.url}/shop`);
     const all = await total(page);

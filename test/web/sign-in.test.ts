@@ -24,7 +24,7 @@ const status = async (path: string, cookie?: string): Promise<number> => (await 
 const signIn = (name: string, secret: string, headers?: Record<string, string>): Promise<Response> =>
   sendForm(url, "/sign-in", { name, password: secret, next: "/account" }, headers && { headers });
 const startSession = async (accountId: string): Promise<string> =>
-  `carquet-session=${await client.sessions.create(accountId)}`;
+  `carquet-session=${await client.sessions.create({ accountId })}`;
 
 /** Creates an account and sets its password by an invitation. Returns its id and a session cookie. */
 async function createHolder(): Promise<{ readonly accountId: string; readonly cookie: string }> {

@@ -9,7 +9,7 @@ import { fileScope } from "../support/scope.ts";
 const feeds = await generateFeeds(fileScope, { listings: 31, days: 1 });
 const { lake } = await createLake(fileScope, feeds);
 const client = await startService(fileScope, lake);
-const headers = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+const headers = { Cookie: `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}` };
 
 const get = (path: string): Promise<Response> => fetch(`${client.url}${path}`, { headers });
 

@@ -135,15 +135,8 @@ const secretPattern = /^[\w-]{43}$/;
 export class Sessions {
   constructor(private readonly administration: Administration) {}
 
-  /** Starts a session of an account. Returns the value of its cookie. */
-  async create(accountId: string): Promise<string> {
-    const cookie = await this.createVerified({ accountId });
-    if (cookie === undefined) throw new TypeError("No session: expected one where nothing is verified.");
-    return cookie;
-  }
-
-  /** Starts a session of an account that has been verified. Returns the value of its cookie; undefined if its password has changed since. */
-  async createVerified(account: SessionAccount): Promise<string | undefined> {
+  /** Starts a session of an account. Returns the value of its cookie; undefined if the password of a verified account has changed since. */
+  async create(account: SessionAccount): Promise<string | undefined> {
     const cookie = newSecret();
     const session = { ...account, sha256: secretHash(cookie), atMs: this.administration.nowMs };
     return (await this.administration.call(insertSession, session)) ? cookie : undefined;

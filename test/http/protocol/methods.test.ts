@@ -19,7 +19,7 @@ const client = await startService(fileScope, lake, {
 const exporter = await createCustomer(client.accounts, {
   scopes: ["inventory.read", "export.read", "dealers.read", "usage.read"],
 });
-const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+const cookie = `carquet-session=${await client.sessions.create({ accountId: client.customer.accountId })}`;
 
 interface Response {
   readonly status: number | undefined;

@@ -70,7 +70,7 @@ export class OAuthClient {
   /** Opens the consent page of a request, signed in to an account. */
   async openConsent(request: Response, accountId = this.service.customer.accountId): Promise<string> {
     assert.equal(request.status, 303, await request.clone().text());
-    this.cookies.set("carquet-session", await this.service.sessions.create(accountId));
+    this.cookies.set("carquet-session", String(await this.service.sessions.create({ accountId })));
     return (await this.open(request.headers.get("Location") ?? "")).text();
   }
 

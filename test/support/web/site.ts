@@ -28,7 +28,7 @@ export async function signedInBrowser(scope: Scope, client: Client): Promise<Sit
     return page;
   };
   const signIn = async (where: BrowserContext): Promise<BrowserContext> => {
-    const value = await client.sessions.create(client.customer.accountId);
+    const value = String(await client.sessions.create({ accountId: client.customer.accountId }));
     await where.addCookies([{ name: "carquet-session", value, url: client.url, httpOnly: true, sameSite: "Lax" }]);
     return where;
   };

@@ -10,7 +10,7 @@ import { createSlowLake, slowRequest, untilBusy } from "../../support/http/slow-
 test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
   const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
   const customer = await createCustomer(narrow.accounts);
-  const headers = { Cookie: `carquet-session=${await narrow.sessions.create(customer.accountId)}` };
+  const headers = { Cookie: `carquet-session=${await narrow.sessions.create({ accountId: customer.accountId })}` };
   const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
   const readMetrics = async (): Promise<string> => (await fetch(narrow.metricsUrl ?? "")).text();
   await untilBusy(narrow);

@@ -13,7 +13,7 @@ const { lake, client } = await sampleService();
 /** Opens pages in a browser that is signed in to a new account; each returns its text and the usage classes of its charges. */
 async function browserOf(service: Client, options: CustomerOptions = {}) {
   const customer = await createCustomer(service.accounts, options);
-  const Cookie = `carquet-session=${await service.sessions.create(customer.accountId)}`;
+  const Cookie = `carquet-session=${await service.sessions.create({ accountId: customer.accountId })}`;
   const charged = (): Promise<readonly string[]> =>
     inAccountsFile(service.accounts, async (database) =>
       (await listEntryPage(database, { accountId: customer.accountId, before: null, limit: 1000 })).flatMap(

@@ -30,7 +30,8 @@ await inAccountsFile(accounts, async (database) => {
   });
 });
 
-const cookieOf = async (accountId: string): Promise<string> => `carquet-session=${await sessions.create(accountId)}`;
+const cookieOf = async (accountId: string): Promise<string> =>
+  `carquet-session=${await sessions.create({ accountId })}`;
 const cookie = await cookieOf(customer.accountId);
 const download = (headers = { Cookie: cookie }): Promise<Response> =>
   fetch(`${url}/account/charges.csv`, { headers, redirect: "manual" });
