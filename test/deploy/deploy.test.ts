@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
-import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { programPath, projectPath, projectText } from "../../src/base/project-files.ts";
 import { drainTimeoutMs } from "../../src/http/limits.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { carquet, killAtEnd } from "../support/command-line.ts";
@@ -155,7 +155,8 @@ describe("the systemd units", () => {
       /^ExecStart=\S+ \S+ (.*)$/m.exec(text)?.[1]?.replace("/var/lib/carquet/feeds", queue).split(" ") ?? [];
     const ingest = () => carquet(words, { env: { CARQUET_LAKE: lake } });
     const record = () => JSON.parse(readFileSync(join(lake, "last-ingest.json"), "utf8"));
-    await cp(samplePath, join(queue, "waiting"), { recursive: true });
+    for (const day of ["2026-11-18", "2026-11-19"])
+      await cp(join(samplePath, day), join(queue, "waiting", day), { recursive: true });
     const { out } = await ingest();
     assert.match(out, /^2026-11-18: .*^2026-11-19: .*^version 2026-11-19\.1: removed 0 days/ms);
     const { at, ...rest } = record();
@@ -175,20 +176,19 @@ describe("the systemd units", () => {
     const lake = join(data, "lake");
     const accounts = join(data, "accounts.db");
     const { text } = units.find(({ name }) => name === "carquet-verify.service") ?? assert.fail();
-    const commands = [...text.matchAll(/^ExecStart=\S+ \S+ (.*)$/gm)].map(([, words = ""]) => words.split(" "));
-    const codes = () =>
-      Promise.all(
-        commands.map(
-          async (words) => (await carquet(words, { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } })).code,
-        ),
-      );
+    const [, script = ""] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(text) ?? [];
+    const program = `${process.execPath} ${programPath}`;
+    const command = script.replace("/usr/bin/node /opt/carquet/bin/carquet.cjs", program).replaceAll("$$", "$");
+    const env = { ...process.env, CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts };
+    const check = () => run("/bin/sh", ["-c", command], { env });
     await carquet(["ingest", samplePath, "--lake", lake]);
     await carquet(["accounts", "create", "--email", "joe@dealers.example", "--accounts", accounts]);
-    assert.deepEqual(await codes(), [0, 0]);
+    await check();
     const { tables } = (await currentManifest(lake)) ?? assert.fail();
-    await changeByte(join(lake, tables.listings[0]?.path ?? ""), 1000);
     await changeByte(accounts, 110);
-    assert.deepEqual(await codes(), [1, 1]);
+    await assert.rejects(check, { code: 1, stdout: /version 2026-11-19\.1 has no faults/ });
+    await changeByte(join(lake, tables.listings[0]?.path ?? ""), 1000);
+    await assert.rejects(check, { code: 1, stderr: /listings/ });
   });
 });
 
@@ -259,7 +259,7 @@ test("the package starts from an empty folder", { skip: skipInShortRun || whyNoR
   const { url, lines } = await untilListening(child);
   await assertServes(child, url, lines);
   const compiled = new Set(paths.flatMap((path) => /^dist\/([^/]+)/.exec(path)?.[1] ?? []));
-  assert.equal(compiled.size, 2, "the program and the bundles for browsers");
+  assert.equal(compiled.size, 3, "the program, the bundles for browsers and their typeface");
   const installed = readdirSync(join(folder, "node_modules/carquet/dist"));
   assert.deepEqual(new Set(installed), compiled, "the program was compiled before it was packed");
 });

@@ -16,6 +16,7 @@ import { connectionsPerAddressMax, exportDeadlineMs, headerBytesMax, uriBytesMax
 import { closeMs } from "../../src/http/server.ts";
 import { responseMs } from "../../src/http/service/http-server.ts";
 import { agentRequestBytesMax } from "../../src/mcp/respond-to-agent.ts";
+import { uploadBytesMax } from "../../src/web/shell/forms.tsx";
 import { inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
 import {
@@ -127,10 +128,12 @@ describe("nginx", () => {
     assert.equal(nginxNumber(/limit_conn addresses (\d+);/), connectionsPerAddressMax);
     const [answers, exports] = [...nginxText.matchAll(/proxy_read_timeout (\d+)s;/g)].map(([, s]) => Number(s) * 1000);
     assert.ok(Number(answers) > responseMs && Number(exports) > exportDeadlineMs);
-    const [written = ""] = [...nginxText.matchAll(/location ~ (\S+) /g)].map(([, path]) => path);
+    const [written = "", uploads = ""] = [...nginxText.matchAll(/location ~ (\S+) /g)].map(([, path]) => path);
     for (const id of ["exportListings", "runSql"] as const)
       assert.match(operations.get(id)?.path ?? "", new RegExp(written));
     assert.match(nginxText, /location = \/mcp /);
+    for (const path of ["/operate/feeds", "/operate/decide"]) assert.match(path, new RegExp(uploads));
+    assert.ok(nginxNumber(/client_max_body_size (\d+)m;/) * 2 ** 20 > uploadBytesMax + agentRequestBytesMax);
   });
 
   test("repeats only requests that were not sent, or are free", { skip: skipWithoutNginx }, async (t) => {
