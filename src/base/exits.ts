@@ -1,9 +1,14 @@
 /** Exits of the program: on a signal, and when standard output or standard error cannot be written. */
 import { writeSync } from "node:fs";
 
-/** Ends on a signal as other programs do. */
-export function exitOnSignals(): void {
-  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => endNow(signal));
+/** Ends on a signal as other programs do, until the returned function is called. */
+export function exitOnSignals(): () => void {
+  const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+  const end = (signal: NodeJS.Signals): void => endNow(signals.find((known) => known === signal));
+  for (const signal of signals) process.once(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
 }
 
 /**

@@ -65,6 +65,8 @@ const shared = {
   accounts: { flags: "--accounts <file>", env: "CARQUET_ACCOUNTS", default: "data/accounts.db", parse: accountsParser,
     help: "accounts file, or URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)" },
   json: { flags: "--json", help: "print JSON" },
+  port: { flags: "--port <port>", env: "CARQUET_PORT", default: 8080, parse: integerParser(65_535),
+    help: "port to listen on; 0 picks a free one" },
   publicUrl: { flags: "--public-url <url>", env: "CARQUET_PUBLIC_URL",
     help: "URL that clients use, if it differs from the address listened on" },
   currency: { flags: "--currency <code>", env: "CARQUET_CURRENCY", parse: currencyParser,

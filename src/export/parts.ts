@@ -31,13 +31,14 @@ export function partsOf(
     planSearch({ ...search, ...one, fields: [], limit: 0, offset: 0 }, version);
   if (from === undefined && to === undefined && as === undefined) return [{ plan: planOf({}), fields, days: [] }];
   const [first, last] = requireRange(query);
+  const days = daysBetween(version, first, last);
   if (as === "intervals") {
     refuseValues(search, "as=intervals");
     const plan = planOf({});
     const listings = version.between(first, last);
     return [{ plan: { ...plan, mode: { ...plan.mode, listings } }, fields, days: intervalColumns }];
   }
-  return daysBetween(version, first, last).map((day) => ({
+  return days.map((day) => ({
     plan: planOf({ snapshot_date: day }),
     fields,
     days: [dayColumn("snapshot_date", sql`DATE ${literal(day)}`)],

@@ -1,6 +1,7 @@
 /** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
@@ -16,7 +17,15 @@ import { ingest } from "../../src/ingest/ingest.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { topCommands } from "../docs/command-list.ts";
-import { carquet, carquetHere, parseLog, startServing } from "../support/command-line.ts";
+import {
+  carquet,
+  carquetHere,
+  eventually,
+  killAtEnd,
+  parseLog,
+  spawnCarquet,
+  startServing,
+} from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { sendForm } from "../support/http/forms.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
@@ -271,4 +280,23 @@ test("carquet start continues to fill a lake where an earlier one was killed", {
   assert.deepEqual(Object.keys(days), ["2026-11-18", "2026-11-19"]);
   assert.ok(serving.length > 0, "it has an index");
   assert.ok(!(await readdir(half)).includes(".filling-demo"));
+  // Other data has been ingested where a start was killed before it had published a day.
+  await writeFile(marker, "100 3 2026-11-21\n");
+  const other = await startServing(fileScope, ["start", "--port", "0", "--lake", half]);
+  other.terminate();
+  await other.ended;
+  assert.deepEqual((await currentManifest(half))?.days, days);
+  assert.ok(!(await readdir(half)).includes(".filling-demo"));
+});
+
+test("carquet start leaves no feeds behind when a signal ends it", async () => {
+  const folder = await temporaryFolder(fileScope);
+  const started = spawnCarquet(["start", "--port", "0", "--lake", join(folder, "lake")], { TMPDIR: folder });
+  killAtEnd(fileScope, started);
+  const feeds = async (): Promise<readonly string[]> =>
+    (await readdir(folder)).filter((name) => name.startsWith("carquet-demo-"));
+  await eventually("feeds are generated", async () => (await feeds()).length > 0);
+  started.kill("SIGINT");
+  await once(started, "exit");
+  assert.deepEqual([started.signalCode, await feeds()], ["SIGINT", []]);
 });

@@ -106,7 +106,8 @@ function expectedNumberLines(vin: string, days: readonly OracleDay[]): Lines {
     const isOf = (one: OracleListing): boolean => one.vin === vin;
     return [
       ...sold.filter(isOf).map(of("sold")),
-      ...ended.filter((one) => isOf(one) && one.missingSince !== null).map(of("ended")),
+      // Another dealer's claim ends a listing, a missing one too, by another rule.
+      ...ended.filter((one) => isOf(one) && daysBetween(one.missingSince ?? day, day) >= 90).map(of("ended")),
     ];
   });
 }

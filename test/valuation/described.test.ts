@@ -86,6 +86,22 @@ test("a listed VIN is not compared with its own listing, whose miles or price ma
   assert.deepEqual(described.supply, listed.supply);
 });
 
+test("supply counts a vehicle's own listing only among listings of the condition and the place that are asked for", async () => {
+  const [listed] = await queryLake(
+    lake,
+    `SELECT vin, make, model, "year", trim, version FROM active
+     WHERE inventory_type = 'new' AND value_step = 'trim' AND state = 'TX' AND version IS NOT NULL ORDER BY id LIMIT 1`,
+  );
+  const { vin, ...build } = listed ?? assert.fail();
+  const states = [{ miles: 5000 }, { inventory_type: "new", msrp: 40_000 }];
+  for (const place of [{}, { postal_code: "02108", radius: 50 }])
+    for (const state of states) {
+      const own = await compare({ vin, ...state, ...place });
+      const described = await compare({ ...build, ...state, ...place });
+      assert.deepEqual(own.data.supply, described.data.supply, JSON.stringify({ ...state, ...place }));
+    }
+});
+
 test("a VIN that was never listed is valued as what it stands for, and needs miles", async () => {
   const vin = "1HGCM82633A004352";
   const missing = await client.getError(`/v1/comparables?vin=${vin}`);

@@ -2,7 +2,7 @@
  * `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo account with promotional credits, a new key and a sign-in
  * link, and serves.
  */
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { addCredit } from "../../accounts/ledger/ledger.ts";
 import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
 import { isDay, plusDays } from "../../base/day.ts";
+import { exitOnSignals } from "../../base/exits.ts";
 import { createFolder, replaceFile } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
@@ -22,7 +23,7 @@ import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
 import { requireFreePort } from "../../http/service/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest, singleThreadListingsMax } from "../../ingest/ingest.ts";
-import { currentVersion } from "../../lake/manifest.ts";
+import { currentManifest, currentVersion, type Manifest } from "../../lake/manifest.ts";
 import { withNewAccountsFile } from "../accounts-file.ts";
 import { requireStartable } from "../checks.ts";
 import { createProgress } from "../print.ts";
@@ -54,22 +55,36 @@ export const startCommand = (): Command =>
       await requireFreePort(settings.host, settings.port);
       await requireStartable(settings);
       const marker = join(settings.lake, ".filling-demo");
-      if (existsSync(marker) || (await currentVersion(settings.lake)) === undefined) await fill(settings, marker);
+      const published = await currentManifest(settings.lake);
+      if (existsSync(marker) || published === undefined) await fill(settings, marker, published);
       const access = settings.auth === "off" ? undefined : await createDemoAccess(settings.accounts, Date.now());
       const shown = { demoAccountId: access?.accountId, demoKey: access?.key };
       await serveUntilStopped({ ...settings, ...shown }, (url) => greeting(url, access));
     });
 
-/** Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. */
-async function fill(settings: StartValues, marker: string): Promise<void> {
-  const version = await currentVersion(settings.lake);
+/**
+ * Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. A lake with other days
+ * has been filled with other data since, and stays as it is.
+ */
+async function fill(settings: StartValues, marker: string, published: Manifest | undefined): Promise<void> {
   const yesterday = plusDays(dayOf(Date.now()), -1);
-  const market = version === undefined ? { end: yesterday, ...settings } : await begunMarket(marker);
-  await createFolder(settings.lake);
-  await replaceFile(marker, `${market.listings} ${market.days} ${market.end}\n`);
-  if (version?.startsWith(market.end) !== true) await ingestDemoMarket(settings, market);
+  const market = published === undefined ? { end: yesterday, ...settings } : await begunMarket(marker);
+  if (published === undefined || isBeginning(published, market)) {
+    await createFolder(settings.lake);
+    await replaceFile(marker, `${market.listings} ${market.days} ${market.end}\n`);
+    try {
+      if (published?.as_of !== market.end) await ingestDemoMarket(settings, market);
+    } catch (thrown) {
+      if ((await currentVersion(settings.lake)) === undefined) await rm(marker);
+      throw thrown;
+    }
+  }
   await rm(marker);
 }
+
+/** Returns whether the days of a lake are the first ones of a market. */
+const isBeginning = (published: Manifest, { days, end }: Market): boolean =>
+  published.as_of <= end && Object.keys(published.days).every((day, index) => day === plusDays(end, index + 1 - days));
 
 type Market = Pick<MarketShape, "listings" | "days" | "end">;
 
@@ -87,6 +102,9 @@ async function begunMarket(marker: string): Promise<Market> {
 async function ingestDemoMarket({ lake, ...options }: StartValues, { listings, days, end }: Market): Promise<void> {
   const engine: DatabaseOptions = listings > singleThreadListingsMax ? options : { threads: 1, ...options };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  const ignoreSignals = exitOnSignals();
   const progress = createProgress();
   let ingested = 0;
   try {
@@ -108,7 +126,9 @@ async function ingestDemoMarket({ lake, ...options }: StartValues, { listings, d
     });
   } finally {
     progress.end();
-    await rm(folder, { recursive: true, force: true });
+    remove();
+    process.off("exit", remove);
+    ignoreSignals();
   }
 }
 

@@ -135,7 +135,7 @@ async function compare(described: Described, wanted: Wanted, version: LakeVersio
     version.marketRows(({ catalog }) => nearestStatement(catalog, subject, version.manifest.as_of, wanted.radius)),
   ]);
   const { market_value } = valuation;
-  const { active, sold } = supplyIn(rows, subject.own);
+  const { active, sold } = supplyIn(rows);
   const supply = { active, sold, days: supplyDays, days_supply: daysSupplyOf(active, sold) };
   if (market_value === null) return { ...nothing, valuation, supply };
   const comparables = comparablesIn(rows, market_value);
@@ -196,7 +196,7 @@ interface Supply {
   readonly sold: number;
 }
 
-/** Returns a query for the nearest listings, the nearest first, each with the supply of its group. */
+/** Returns a query for the nearest listings, the subject's own one before them, the nearest first, each with the supply of its group. */
 function nearestStatement(catalog: string, subject: Subject, day: string, radius: number | undefined): Sql {
   const { own, year, trim, version, miles, optionValue, make, model } = subject;
   const { trimWeight, modelWeight, yearScale, mileageScale, mileageShare, optionScale, soldScale } = nearness;
@@ -217,12 +217,12 @@ function nearestStatement(catalog: string, subject: Subject, day: string, radius
       FROM ${ident(catalog, "comparables")}
       WHERE make = ${make} AND model = ${model} AND is_new = ${subject.inventoryType === "new"}
         AND "year" BETWEEN ${integerLiteral(year - nearness.yearsMax)} AND ${integerLiteral(year + nearness.yearsMax)}
-        AND id IS DISTINCT FROM ${own.listing_id}::UUID
         AND abs(residual) < ln(${integerLiteral(rules.outlierRatio)}) AND ${isNear}
     )
-    SELECT *, (count(*) FILTER (sold_date IS NULL) OVER ())::INTEGER AS active,
-           (count(*) FILTER (sold_date > (${today} - ${integerLiteral(supplyDays)})::VARCHAR) OVER ())::INTEGER AS sold
-    FROM candidates ORDER BY weight DESC, id LIMIT ${integerLiteral(nearness.comparablesMax)}`;
+    SELECT *, id IS NOT DISTINCT FROM ${own.listing_id} AS is_own,
+           (count(*) FILTER (sold_date IS NULL) OVER ())::INTEGER AS active,
+           (count(*) FILTER (sold_date > (${today} - ${integerLiteral(supplyDays)})::VARCHAR AND NOT is_own) OVER ())::INTEGER AS sold
+    FROM candidates ORDER BY is_own DESC, weight DESC, id LIMIT ${integerLiteral(nearness.comparablesMax + 1)}`;
 }
 
 /** The distance of a listing's dealer in miles; null if a place is unknown. */
@@ -230,7 +230,8 @@ const distanceFrom = ({ place }: Subject): Sql => (place === undefined ? sql`NUL
 
 /** Returns the listings that `nearestStatement` selects, with their prices adjusted to a value. */
 function comparablesIn(rows: readonly Row[], value: number): readonly Comparable[] {
-  return rows.map((row) => ({
+  const others = rows.filter((row) => row.is_own !== true).slice(0, nearness.comparablesMax);
+  return others.map((row) => ({
     id: textIn(row, "id"),
     soldDate: stringOrNull(row.sold_date),
     weight: Number(row.weight),
@@ -240,11 +241,11 @@ function comparablesIn(rows: readonly Row[], value: number): readonly Comparable
   }));
 }
 
-/** Returns the supply of the group; of the subject's own listing too if it is active. */
-function supplyIn([row]: readonly Row[], { status }: Subject["own"]): Supply {
-  const own = status === "active" ? 1 : 0;
-  return { active: Number(row?.active ?? 0) + own, sold: Number(row?.sold ?? 0) };
-}
+/** Returns the supply of the group; of the subject's own listing if it is active and of the group. */
+const supplyIn = ([row]: readonly Row[]): Supply => ({
+  active: Number(row?.active ?? 0),
+  sold: Number(row?.sold ?? 0),
+});
 
 /** Returns what comparables say together; null for too few of them. */
 function summaryOfComparables(

@@ -14,8 +14,8 @@ import { countedOptions, type Estimate } from "./valuation.ts";
 /** Schema `ValuedSubject`. */
 export type Shown = AnswerOf<"findComparables">["data"]["subject"];
 
-/** The latest listing of the vehicle's VIN, which supply counts and comparables leave out; nulls without one. */
-type OwnListing = Pick<Shown, "listing_id" | "status">;
+/** The latest listing of the vehicle's VIN, which comparables leave out; null without one. */
+type OwnListing = Pick<Shown, "listing_id">;
 
 /** What a value depends on. Texts are spelled as in the lake. */
 export interface Subject extends Pick<Shown, "price" | "msrp" | "trim" | "version" | "state"> {
@@ -129,7 +129,7 @@ export interface Build {
   readonly isBranded: boolean;
 }
 
-const noListing: OwnListing = { listing_id: null, status: null };
+const noListing: OwnListing = { listing_id: null };
 
 /** Returns the build that a decoded VIN stands for. */
 export const buildOfVin = (vin: string, decoded: Row): Build => ({

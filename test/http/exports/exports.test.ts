@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
 import { isNotFound } from "../../../src/base/files.ts";
 import { isObject, type Row } from "../../../src/base/json.ts";
+import { programPriority } from "../../../src/base/programs.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
@@ -249,7 +250,7 @@ test("an export that the kernel ends is refused, and not charged", async () => {
   const sent = download("year=2022", {}, customer, slow.url);
   const pid = await exportingPid();
   while ((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")) !== "1000\n") await sleep(1);
-  assert.equal(getPriority(pid), 19);
+  assert.equal(getPriority(pid), programPriority);
   // The event loop waits neither for its start nor for its end.
   const ofEventLoop = await readFile(`/proc/self/task/${process.pid}/children`, "utf8").catch(() => "");
   assert.ok(!ofEventLoop.split(" ").includes(String(pid)), ofEventLoop);

@@ -1,13 +1,15 @@
 /** What requests to `/v1/sql` cost, what counts against the rate limits instead, and the memory that a process of statements takes. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
 import { prices } from "../../../src/accounts/policy/prices.ts";
 import { isObject } from "../../../src/base/json.ts";
+import { lowestPriority, programPriority } from "../../../src/base/programs.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { type Answer, assertMatchesDocument, startService } from "../../support/http/service.ts";
@@ -99,6 +101,15 @@ test("a statement costs its processor time, however long its process waits", asy
   while (stopped.length === 0 && performance.now() < waitUntil) stopped = await children();
   await wait(500);
   for (const pid of stopped) process.kill(pid, "SIGSTOP");
+  const threads = (await Promise.all(stopped.map((pid) => readdir(`/proc/${pid}/task`)))).flat().map(Number);
+  assert.ok(
+    threads.some((thread) => getPriority(thread) === lowestPriority),
+    "the engine has the lowest priority",
+  );
+  assert.ok(
+    stopped.every((pid) => getPriority(pid) === programPriority),
+    "what watches its memory has a higher one",
+  );
   await wait(4000);
   for (const pid of stopped) process.kill(pid, "SIGCONT");
   const answer = await running;

@@ -16,7 +16,6 @@ import {
 } from "../../accounts-file.ts";
 import { integerParser, urlParser } from "../../option-parsers.ts";
 import { printResult } from "../../print.ts";
-import { serviceSettings } from "../../service-settings.ts";
 import { type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountCommand, accountRow, accountsFileCommand, changeCommand, declaredCommand } from "./change-command.ts";
 
@@ -37,7 +36,7 @@ export const accountsCommand = (): Command =>
 /** A link has the URL of the service, which a command does not know: the public one, else that of the port on this machine. */
 const linkSettings = {
   publicUrl: { ...sharedSettings("publicUrl").publicUrl, parse: urlParser },
-  port: { ...serviceSettings.port, help: "port of the service, for links without `--public-url`" },
+  port: { ...sharedSettings("port").port, help: "port of the service, for links without `--public-url`" },
 } as const satisfies SettingRows;
 
 const linkOrigin = (publicUrl: string | undefined, port: number): string => publicUrl ?? `http://127.0.0.1:${port}`;
