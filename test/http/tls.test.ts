@@ -98,7 +98,7 @@ test("a changed certificate is used without a restart; a broken one is logged an
   assert.equal((await service.ended).code, 0);
   const [broken] = parseLog(readFileSync(log, "utf8")).filter(({ level }) => level === 50);
   assert.equal(broken?.msg, "certificate not usable; still serving the previous one");
-  assert.match(String(broken?.message), /mismatch/);
+  assert.match(String(broken?.error), /mismatch/);
 });
 
 test("a certificate without its key, or an unreadable one, is refused in one line", async () => {

@@ -14,8 +14,7 @@ const number = { type: "number", minimum: -1000, maximum: 10_000 };
 const numberRow = (type: string, range: string, rest = ""): string =>
   `{ ...number, type: "${type}", range: "${range}", sort: "${range}"${rest} }`;
 /** The end of a row that is shown at the end of each view. */
-const shownAs = (title: string): string =>
-  `, title: "${title}", shown: { facet: 99, column: 99, build: 99, agents: 99 }`;
+const shownAs = (title: string): string => `, title: "${title}", shown: { facet: 99, agents: 99 }`;
 
 /** Texts, whole numbers, decimal fractions and a list, of builds, dealers and listings. */
 const rows = {
