@@ -14,12 +14,8 @@ export const nextVersion = "99.0.0";
 /** The differences from this release: a file, a text in it, and its replacement. */
 const changes: readonly (readonly [path: string, before: RegExp, after: string])[] = [
   ["package.json", /"version": "[^"]+"/, `"version": "${nextVersion}"`],
-  ["src/accounts/ledger/charging.ts", /at_ms, price, key_id\)/, "at_ms, price, key_id, note)"],
-  [
-    "src/accounts/ledger/charging.ts",
-    /items\.usage_class\), key_id\n/,
-    `items.usage_class), key_id, '${nextVersion}'\n`,
-  ],
+  ["src/accounts/ledger/charging.ts", /price, key_id\)(?=\n +SELECT)/, "price, key_id, note)"],
+  ["src/accounts/ledger/charging.ts", /\$\{keyId\}(?=\n +FROM)/, `\${keyId}, '${nextVersion}'`],
 ];
 
 /** Returns the path of the program of the next release. */
