@@ -47,13 +47,25 @@ export function rowsOfNdjson(path: string, columns: readonly { readonly name: st
 /** Returns a number as JSON text, as JavaScript spells it: the engine writes `3.0`, and outside of JSON `1e-05`. */
 const numberText = (value: Sql): Sql => sql`regexp_replace(to_json((${value})::DOUBLE)::VARCHAR, '\\.0$', '')`;
 
+/** Returns a list or struct as JSON text, whose numbers are spelled likewise. */
+const nestedText = (value: Sql): Sql =>
+  sql`regexp_replace(to_json(${value})::VARCHAR, '("(?:[^"\\\\]|\\\\.)*")|\\.0([],}])', '\\1\\2', 'g')`;
+
+/** Returns whether values of a type have numbers with fractions within. */
+const hasNumbers = (type: ColumnType): boolean =>
+  type.kind === "list"
+    ? hasNumbers(type.items)
+    : type.kind === "number" || (type.kind === "struct" && type.columns.some((column) => hasNumbers(column.type)));
+
 /** Returns a time as the text that all formats without a type for times have: in UTC, with a fraction of its second if it has one. */
 export const timeText = (value: Sql): Sql =>
   sql`regexp_replace((${value})::VARCHAR, '^(\\S+) ([\\d:.]+)(\\+00)?$', '\\1T\\2Z')`;
 
 /** Returns the content of a CSV cell; `isRaw` leaves formulas in texts. */
-export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {
-  if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;
+export function csvCell(value: Sql, type: ColumnType, isRaw: boolean): Sql {
+  const { kind } = type;
+  if (kind === "list" || kind === "struct")
+    return hasNumbers(type) ? nestedText(value) : sql`to_json(${value})::VARCHAR`;
   if (kind === "number") return numberText(value);
   if (isRaw || (kind !== "text" && kind !== "category")) return value;
   return sql`regexp_replace(${value}, ${literal(`(${formulaPattern})`)}, '''\\1')`;
@@ -76,7 +88,8 @@ export function storedValue(format: FormatName, value: Sql, type: ColumnType, is
       return csvCell(value, type, isRaw);
     case "ndjson":
     case "json":
-      return type.kind === "number" ? sql`${numberText(value)}::JSON` : jsonCell(value, type);
+      if (type.kind === "number") return sql`${numberText(value)}::JSON`;
+      return hasNumbers(type) ? sql`${nestedText(value)}::JSON` : jsonCell(value, type);
   }
 }
 
