@@ -142,6 +142,10 @@ test("a range that cannot be exported is refused with the name of the missing or
       "snapshot_date_from=1999-01-01&snapshot_date_to=1999-02-01",
       /^No snapshot for .*1999-01-01 to 1999-02-01: expected/,
     ],
+    [
+      "as=intervals&snapshot_date_from=1999-01-01&snapshot_date_to=1999-02-01",
+      /^No snapshot for .*1999-01-01 to 1999-02-01: expected/,
+    ],
   ];
   const output = join(folder, "refused.csv");
   for (const [query, message, expected = 1] of refused) {
