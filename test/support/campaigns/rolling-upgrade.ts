@@ -106,7 +106,11 @@ async function summarize(clients: PayingClients, { accounts, nginx }: ReplicaGro
   const reasons = failed.map(({ status, path, reason }) => `${path}: ${status} ${reason}`);
   const logged = (await nginx.log()).split("\n").filter((line) => / 50\d /.test(line));
   assert.equal(reasons.length, 1, [...reasons, ...logged].slice(0, 20).join("\n"));
-  assert.deepEqual(await compareWithLedger(accounts, clients.outcomes), { differences: [], undecided: [], unanswered: 0 });
+  assert.deepEqual(await compareWithLedger(accounts, clients.outcomes), {
+    differences: [],
+    undecided: [],
+    unanswered: 0,
+  });
   const byNext = await chargedByNext(accounts);
   return {
     answers: clients.outcomes.length - 1,
