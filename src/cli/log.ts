@@ -97,7 +97,7 @@ export const logFormat = (): string =>
   variable("CARQUET_LOG_FORMAT", process.stderr.isTTY ? "lines" : "json", ["lines", "json"]);
 
 function variable(name: string, fallback: string, expected: readonly string[]): string {
-  const value = process.env[name] ?? fallback;
+  const value = process.env[name] || fallback;
   if (expected.includes(value)) return value;
   throw new UsageError(`Invalid ${name} "${printable(value, 40)}": expected one of ${expected.join(", ")}.`);
 }

@@ -23,9 +23,6 @@ const textParser =
 
 export const pathParser = textParser(/^(?!\w[\w+.-]*:\/\/)./s, "a path");
 
-/** Parses a path, or an empty text for none: a variable that a deployment passes on can be empty. */
-export const optionalPathParser = (text: string): string => text && pathParser(text);
-
 export const accountsParser = textParser(
   /^postgres(ql)?:\/\/.|^(?!\w[\w+.-]*:\/\/)./s,
   "a path, or a URL such as postgres://USER@HOST/DATABASE",

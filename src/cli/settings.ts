@@ -3,6 +3,7 @@
  * several commands share; those of the service are in `service-settings.ts`, and those of one command are in its file.
  */
 import { type Command, Option } from "commander";
+import { printable, UsageError } from "../base/user-error.ts";
 import {
   accountsParser,
   currencyParser,
@@ -112,10 +113,19 @@ function optionOf(name: string, { flags, help = "", isRequired = false, ...setti
   const { parse = /<(dir|file|path)>/.test(flags) ? pathParser : undefined } = setting;
   option.attributeName = () => name;
   option.makeOptionMandatory(isRequired).default(value, setting.shownDefault);
-  if (env !== undefined) option.env(env);
+  const text = env && process.env[env];
+  // A variable that a deployment passes on can be empty.
+  if (env !== undefined && text !== "" && !(option.isBoolean() && isOff(env, text))) option.env(env);
   if (preset !== undefined) option.preset(preset);
   if (choices !== undefined) option.choices(choices);
   if (parse !== undefined) option.argParser(parse);
   if (conflicts !== undefined) option.conflicts([...conflicts]);
   return option;
+}
+
+/** Returns whether a variable turns off a flag without a value. Throws a UsageError for a text that says neither. */
+function isOff(variable: string, text = ""): boolean {
+  if (/^(1|true)?$/i.test(text)) return false;
+  if (/^(0|false)$/i.test(text)) return true;
+  throw new UsageError(`Invalid value "${printable(text, 40)}" for ${variable}: expected 1, true, 0 or false.`);
 }

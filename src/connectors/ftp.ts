@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { Client, FTPError } from "basic-ftp";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Connector, findFiles, serverPath, TransferFault } from "./connector.ts";
+import { type Connector, type FolderEntry, findFiles, serverPath, TransferFault } from "./connector.ts";
 
 export interface FtpSettings {
   readonly host: string;
@@ -35,14 +35,18 @@ export async function connectFtp(
   return {
     locationOf,
     list: (pattern) =>
-      findFiles(pattern, async (folder) => {
+      findFiles(pattern, async (folder, fits) => {
         const entries = await orFault(locationOf(folder), client.list(serverPath(root, folder)));
-        return entries.map(({ name, isDirectory, size, modifiedAt }) => ({
-          name,
-          isFolder: isDirectory,
-          bytes: size,
-          modifiedMs: modifiedAt?.getTime(),
-        }));
+        const found: FolderEntry[] = [];
+        for (const { name, isDirectory: isFolder, size: bytes, modifiedAt } of entries) {
+          const path = [folder, name].filter(Boolean).join("/");
+          const isAsked = modifiedAt === undefined && !isFolder && !name.includes("/") && fits(name);
+          const modified = isAsked
+            ? await orFault(locationOf(path), timeOf(client, serverPath(root, path)))
+            : modifiedAt;
+          found.push({ name, isFolder, bytes, modifiedMs: modified?.getTime() });
+        }
+        return found;
       }),
     read: async (path) => {
       const content = new PassThrough().on("error", () => undefined);
@@ -53,6 +57,13 @@ export async function connectFtp(
     },
   };
 }
+
+/** Returns when a file was modified, for servers whose lists have no exact times (without MLSD); undefined if the server does not say it (MDTM). */
+const timeOf = (client: Client, path: string): Promise<Date | undefined> =>
+  client.lastMod(path).catch((thrown: unknown) => {
+    if (thrown instanceof FTPError && thrown.code >= 500) return undefined;
+    throw thrown;
+  });
 
 /** Ends the connection of a server whose reply has no end: the client would wait for it. Its log has all commands and replies. */
 function limitReplies({ ftp }: Client): void {

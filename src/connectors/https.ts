@@ -91,18 +91,24 @@ async function requestFile(
     await response.body?.cancel();
     const next = redirectTarget(target, at, location);
     if (next.origin !== at.origin) authorization = undefined;
-    if (next.hostname !== at.hostname && !(await isPrivate(url)) && (await isPrivate(next)))
+    if (!(await isPublic(next)) && !(await isPrivate(url)))
       throw new UserError(`${location}: redirects to ${next.host}, which is not public: expected a public server.`);
     at = next;
   }
   throw new UserError(`${location}: too many redirects: expected at most ${redirectsMax}.`);
 }
 
-/** Returns whether a server is not on the internet. One whose name cannot be resolved cannot be reached either. */
+/** Returns whether all addresses of a server are on the internet. One whose name cannot be resolved cannot be reached either. */
+const isPublic = async (url: URL): Promise<boolean> => (await addressesOf(url)).every(isPublicAddress);
+
+/** Returns whether no address of a server is on the internet. */
 async function isPrivate(url: URL): Promise<boolean> {
-  const found = await lookup(hostOf(url), { all: true }).catch(() => []);
-  return !found.every(({ address }) => isPublicAddress(address));
+  const addresses = await addressesOf(url);
+  return addresses.length > 0 && !addresses.some(isPublicAddress);
 }
+
+const addressesOf = async (url: URL): Promise<readonly string[]> =>
+  (await lookup(hostOf(url), { all: true }).catch(() => [])).map(({ address }) => address);
 
 /** Returns the URL of a redirect. Messages never show its path and query, which can be secret. */
 function redirectTarget(target: string, from: URL, location: string): URL {

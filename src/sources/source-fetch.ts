@@ -383,7 +383,8 @@ export function publicMessageOf({ https, sftp, ftp, s3 }: FeedSource, thrown: un
 async function columnsOf(name: string, path: string, limits: FeedLimits): Promise<readonly string[] | undefined> {
   const kind = fileOf(name);
   if (kind?.format !== "csv") return undefined;
-  const { value } = await contentOf({ ...kind, name, path, table: "inventory" }, limits).next();
+  const content = contentOf({ ...kind, name, path, table: "inventory" }, limits);
+  const { value } = await content.next().finally(() => content.return(undefined));
   const [line = ""] = String(value ?? "")
     .slice(0, 65_536)
     .split(/\r?\n/, 1);

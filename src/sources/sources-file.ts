@@ -125,17 +125,27 @@ function checkHttps(
   if ((username === undefined) !== (passwordVariable === undefined))
     fail(".https", "expected both username and passwordVariable, or neither");
   if (username !== undefined && tokenVariable !== undefined) fail(".https", "expected username or tokenVariable");
-  const file = name ?? decodeURI(new URL(url ?? "https://secret/").pathname.split("/").at(-1) ?? "");
+  const file = name ?? fileNameAt(new URL(url ?? "https://secret/"), fail);
   if (fileOf(file) === undefined || !isFileName(file))
     fail(".https.name", `file "${printable(file, 40)}": expected a name that ends with ${feedEndings}`);
-  if (
-    url !== undefined &&
-    /^http:\/\/(?!127\.|localhost\b|\[::1\])/.test(url) &&
-    (username ?? tokenVariable) !== undefined
-  )
-    fail(".https.url", "would send credentials in the clear: expected https://");
+  if (url !== undefined && isSentInClear(new URL(url)) && (username ?? tokenVariable) !== undefined)
+    fail(".https.url", inClear);
   return file;
 }
+
+function fileNameAt({ pathname }: URL, fail: Fail): string {
+  try {
+    return decodeURI(pathname.split("/").at(-1) ?? "");
+  } catch {
+    return fail(".https.url", "invalid percent-encoding in its path: expected such as %25 for %");
+  }
+}
+
+export const inClear = "would send credentials in the clear: expected https://";
+
+/** Returns whether requests of a URL pass a network without encryption. */
+export const isSentInClear = ({ protocol, hostname }: URL): boolean =>
+  protocol === "http:" && !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname);
 
 /** Throws a UserError if the mapping of a source cannot be used in dated folders. */
 async function checkMapping({ name, mapping }: FeedSource): Promise<void> {

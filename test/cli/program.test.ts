@@ -18,6 +18,7 @@ import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
@@ -209,4 +210,30 @@ describe("the compiled program", () => {
     const failed = promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "--version"]);
     await assert.rejects(failed, ({ stderr }) => /^carquet: Cannot write .*dist: .*npm run build/.test(stderr));
   });
+});
+
+test("a variable of a flag turns it on or off, an empty one is none, and another text is refused", async () => {
+  const valuesOf = async (words: readonly string[], variables: Readonly<Record<string, string>>) => {
+    const before = { ...process.env };
+    Object.assign(process.env, variables);
+    try {
+      const program = await createProgram(words);
+      const command = program.commands.find((one) => one.name() === words[0]) ?? assert.fail();
+      command.action(() => undefined);
+      await program.parseAsync(words, { from: "user" });
+      return command.opts();
+    } finally {
+      for (const name of Object.keys(variables)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+  };
+  for (const [text, isOn] of Object.entries({ "1": true, true: true, TRUE: true, "0": false, false: false, "": false }))
+    assert.equal((await valuesOf(["serve"], { CARQUET_PRIVATE_WEBHOOKS: text })).privateWebhooks, isOn, text);
+  await assert.rejects(valuesOf(["serve"], { CARQUET_PRIVATE_WEBHOOKS: "maybe" }), {
+    message: 'Invalid value "maybe" for CARQUET_PRIVATE_WEBHOOKS: expected 1, true, 0 or false.',
+  });
+  assert.equal((await valuesOf(["serve"], { CARQUET_PORT: "" })).port, 8080);
+  const ingest = ["ingest", "feeds", "--preset", "homenet"];
+  const { mapping, preset } = await valuesOf(ingest, { CARQUET_MAPPING: "", CARQUET_DEALERS: "" });
+  assert.deepEqual([mapping, preset], [undefined, "homenet"]);
 });

@@ -36,8 +36,6 @@ const free = new Set([
 
 /** Texts that no number, size, path, choice or URL can be. */
 const wrong = ["", "mysql://x/y"];
-/** Options whose variable a deployment passes on, also if it is empty. */
-const optional = new Set(["--mapping", "--dealers"]);
 
 const takesValue = (option: Option): boolean => option.required || option.optional;
 const nameOf = ({ long, short }: Option): string => long ?? short ?? "";
@@ -66,7 +64,7 @@ describe("a text that an option cannot use", () => {
     if (options.length > 0)
       test(`is refused with code 2: ${name} ${options.map(nameOf).join(" ")}`, async () => {
         for (const option of options)
-          for (const text of optional.has(nameOf(option)) ? wrong.slice(1) : wrong) {
+          for (const text of wrong) {
             const error = await usageErrorOf([...name.split(" "), `${nameOf(option)}=${text}`]);
             const message = error?.message ?? "accepted";
             assert.match(

@@ -1,11 +1,14 @@
 /** Sources that never end: each is left in time, and neither other sources nor the deadline of a day wait for it. */
 import assert from "node:assert/strict";
+import dns from "node:dns/promises";
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { httpsFileConnector } from "../../src/connectors/https.ts";
 import { readFetchStatus } from "../../src/ingest/fetch-status.ts";
 import { eventually } from "../support/eventually.ts";
 import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
@@ -144,4 +147,26 @@ test("a name that no file of a source has stops none of its files", async (t) =>
   writeSources({ alpha: { folder: { path: inbox }, files: "*.csv" } });
   const { of } = await fetch("2026-11-18T14:00:00Z");
   assert.deepEqual([of.alpha?.fetched, of.alpha?.error], [1, undefined]);
+});
+
+test("a source with a public and a private address is redirected to public servers only", async (t) => {
+  t.mock.method(dns, "lookup", async (host: string) =>
+    (host === "feeds.dealer.example" ? ["93.184.216.34", "10.0.0.1"] : [host]).map((address) => ({ address })),
+  );
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const asked: string[] = [];
+  t.mock.method(globalThis, "fetch", async (url: URL) => {
+    asked.push(url.host);
+    return new Response(null, { status: 302, headers: { Location: "http://127.0.0.1:1/internal.csv" } });
+  });
+  const connector = httpsFileConnector(new URL("http://feeds.dealer.example/stock.csv"), false, undefined);
+  await assert.rejects(async () => connector.read("stock.csv", {}, new AbortController().signal), {
+    message:
+      "http://feeds.dealer.example/stock.csv: redirects to 127.0.0.1:1, which is not public: expected a public server.",
+  });
+  assert.deepEqual(asked, ["feeds.dealer.example"]);
 });

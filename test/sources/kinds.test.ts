@@ -1,7 +1,16 @@
 /** Every kind of source, from a real server: new files are fetched once, changed ones again, and faults of the server lose nothing. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -78,8 +87,8 @@ async function serveSftp(scope: Scope, credential: object = { passwordVariable: 
   return { source: { sftp, files }, put: putIn(server) };
 }
 
-async function serveFtp(scope: Scope): Promise<Served> {
-  const server = await startFtpServer(scope);
+async function serveFtp(scope: Scope, isOld = false): Promise<Served> {
+  const server = Object.assign(await startFtpServer(scope), { isOld });
   const ftp = {
     host: "127.0.0.1",
     port: server.port,
@@ -106,7 +115,8 @@ const kinds: Readonly<Record<string, (scope: Scope) => Promise<Served>>> = {
   https: serveHttp,
   "sftp with a password": serveSftp,
   "sftp with a key": (scope) => serveSftp(scope, { privateKeyVariable: "TEST_PRIVATE_KEY" }),
-  ftp: serveFtp,
+  ftp: (scope) => serveFtp(scope),
+  "ftp without exact lists": (scope) => serveFtp(scope, true),
   s3: serveBucket,
 };
 
@@ -186,6 +196,31 @@ test("a user name and a password in a secret URL are sent as basic authenticatio
   assert.equal((await fetch()).of.alpha?.fetched, 1);
   assert.deepEqual(new Set(sent), new Set([`Basic ${Buffer.from("dealer:secret").toString("base64")}`]));
   for (const path of filesIn("")) assert.doesNotMatch(textOf(path), /secret/, path);
+});
+
+test("a token is not sent in the clear to the URL of a variable either", async (t) => {
+  setVariables(t, { TEST_URL: "http://h.example/stock.csv", TEST_SECRET: "secret" });
+  const { writeSources, fetch } = await fetchingIn(t);
+  const https = { urlVariable: "TEST_URL", name: "stock.csv", tokenVariable: "TEST_SECRET" };
+  writeSources({ alpha: { https, requiredFiles: 2 } });
+  assert.equal(
+    (await fetch()).of.alpha?.error,
+    "the URL in TEST_URL would send credentials in the clear: expected https://.",
+  );
+});
+
+test("files whose columns were read are closed", { skip: process.platform !== "linux" }, async (t) => {
+  const path = join(await temporaryFolder(t), "out");
+  mkdirSync(path);
+  for (let file = 0; file < 40; file += 1) {
+    writeFileSync(join(path, `${file}.csv`), `vin,price\n${"V1,100\n".repeat(30_000)}`);
+    utimesSync(join(path, `${file}.csv`), fileMs / 1000, fileMs / 1000);
+  }
+  const { writeSources, fetch } = await fetchingIn(t);
+  writeSources({ alpha: { folder: { path }, files: "*.csv", requiredFiles: 99 } });
+  const before = readdirSync("/proc/self/fd").length;
+  assert.equal((await fetch()).of.alpha?.fetched, 40);
+  assert.ok(readdirSync("/proc/self/fd").length < before + 20);
 });
 
 /** Starts an SFTP and an FTP server; returns a source for each. */

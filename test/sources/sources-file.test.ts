@@ -100,6 +100,16 @@ const refused: readonly (readonly [what: string, text: string, message: string])
     'sources.acme.https.name: file "export": expected a name that ends with .csv, .csv.gz, .tsv, .tsv.gz, .txt, .txt.gz, .dat, .dat.gz, .ndjson, .ndjson.gz, .jsonl, .jsonl.gz, .json, .json.gz, .xml, .xml.gz, .parquet, .zip.',
   ],
   [
+    "a URL with half an escape",
+    fileOf("https: { url: 'https://h/%zz.csv' }"),
+    "sources.acme.https.url: invalid percent-encoding in its path: expected such as %25 for %.",
+  ],
+  [
+    "a token in the clear, to a name that begins like this machine's",
+    fileOf("https: { url: 'http://localhost.example/stock.csv', tokenVariable: T }"),
+    "sources.acme.https.url: would send credentials in the clear: expected https://.",
+  ],
+  [
     "a token in the clear",
     fileOf("https: { url: 'http://h.example/stock.csv', tokenVariable: T }"),
     "sources.acme.https.url: would send credentials in the clear: expected https://.",

@@ -112,6 +112,11 @@ test("every link of the docs leads to a page and to an anchor of it", async () =
   assert.ok(seen.size > operations.size + guides.length);
 });
 
+test("a parameter that an address repeats is a list in the form of its operation", async () => {
+  const html = await (await fetch(`${client.url}/docs/search-listings?make=toyota&make=honda`)).text();
+  assert.match(html, /name="make"[^>]*value="toyota,honda"/);
+});
+
 test("the question box leads to operations, parameters, errors and guides by their names", async () => {
   const { cookie } = await signedIn(client);
   const leadsTo = async (path: string): Promise<string | null> =>
@@ -123,9 +128,11 @@ test("the question box leads to operations, parameters, errors and guides by the
     ["max_price", "/docs/search-listings#param-max_price"],
     ["missing_scope", "/docs/errors#missing_scope"],
     ["first-feed", "/docs/guides/first-feed"],
+    ["guide explorer", "/docs/guides/explorer"],
   ] as const)
     assert.equal(await leadsTo(`/find?q=${encodeURIComponent(words)}`), path, words);
   assert.equal(await leadsTo("/docs/search?q=max_price"), "/find?q=max_price");
+  assert.equal(await leadsTo("/find?q=Explorer"), null, "a word is of cars");
 });
 
 test("examples ask for a listing, a vehicle and a dealer of the service", async () => {
@@ -302,6 +309,11 @@ test("SQL runs on its page, is charged once, and is charted; a file has all rows
   const other = textOf(await (await send("/sql", "/sql", { statement, run, column: "top_price" })).text());
   assert.match(other, /top_price, by <i>make\. Choose another: cars/);
   assert.equal(await balance(), charged, "another chart of a result is not charged again");
+  const edited = await send("/sql", "/sql", { statement: `${statement.slice(0, -1)}2`, run, column: "top_price" });
+  assert.equal(edited.status, 200, "an edited statement is another run");
+  assert.ok((await balance()) > charged);
+  const long = `SELECT ${"'a',".repeat(2_900)}1`;
+  assert.equal((await send("/sql", "/sql", { statement: long })).status, 200, "of 11,000 characters");
   const days = ["17", "18"].flatMap((day, index) => [
     `('2026-11-${day}', 'a', ${index})`,
     `('2026-11-${day}', 'b', 9)`,

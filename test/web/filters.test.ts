@@ -20,6 +20,13 @@ async function htmlOf(path: string): Promise<string> {
   return html;
 }
 
+/** Returns the text of a page without its markup. */
+const plain = (html: string): string =>
+  html
+    .replaceAll(/<[^>]+>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/ ([.,?:])/g, "$1");
+
 test("a sparse search is widened up to the longest radius, and not beyond it", async () => {
   const sparse = "/shop?postal_code=98109&max_price=9000&make=Ford";
   assert.match(await htmlOf(`${sparse}&radius=400`), /GET \/v1\/listings\?[^ ]*radius=500&/);
@@ -88,4 +95,24 @@ test("a range of years is two bounds wherever a search is described or linked", 
   assert.equal(market.headers.get("Location"), "/market?show=used&days=60&min_year=2019&max_year=2021");
   assert.match(await htmlOf("/shop?min_year=2019&max_year=2019"), />2019<span class="vh">, remove/);
   for (const year of ["2019,2021", "2019,x"]) assert.deepEqual(readView(new URLSearchParams({ year })), { year }, year);
+});
+
+test("a page names the place and the order that it has, and its links keep what is chosen", async () => {
+  assert.doesNotMatch(
+    plain(await htmlOf("/shop?postal_code=98109")),
+    /cars? in Seattle|miles of Seattle/i,
+    "nothing is filtered",
+  );
+  const around = plain(await htmlOf("/shop?latitude=47.62&longitude=-122.35&radius=50"));
+  assert.match(around, /within 50 miles of 47\.62, -122\.35\./);
+  assert.match(around, /50 mi of 47\.62, -122\.35, remove/);
+  for (const sort of ["-msrp", "-value", "listed_at", "price_drop"])
+    assert.match(await htmlOf(`/shop?sort=${sort}`), new RegExp(`<option value="${sort}" selected>`), sort);
+  const sold = await htmlOf("/shop?sold_within_days=5");
+  assert.match(sold, /name="sold_within_days".*<option value="5" selected>Sold in 5 days/);
+  const misspelled = await htmlOf("/shop?make=toyotta,Honda");
+  assert.match(misspelled, /Did you mean <a href="\/shop\?make=Honda,Toyota">Toyota<\/a>/);
+  const owned = await htmlOf("/shop?keywords=one_owner");
+  assert.match(owned, /href="\/shop\?keywords=one_owner,clean_title"/);
+  assert.doesNotMatch(owned, /href="\/shop\?keywords=clean_title"/);
 });

@@ -88,13 +88,14 @@ test("an operator maps a file, chooses a column and constants, and saves the map
     "set:dealer.name": "North Motors",
     "set:dealer.state": "CA",
   };
-  const tried = await (await choose(proposed, { ...choices, action: "try" })).text();
+  const tried = await (await choose(proposed, { ...choices, action: "try", source: "south" })).text();
+  assert.match(tried, /<option value="south" selected>/, "the source stays chosen");
   assert.match(tried, /<td>20000<\/td>.*<td>North Motors<\/td><td>–<\/td><td>CA<\/td>/);
   assert.match(tried, /<option value="price" selected>price<\/option>/);
   assert.deepEqual((await readSources(sources)).sources[0]?.preset, "homenet", "a draft until it is saved");
 
   const saved = await choose(tried, { ...choices, action: "save", source: "north" });
-  assert.match(await saved.text(), /The mapping is saved\..*The next fetch uses it\./s);
+  assert.match(await saved.text(), /The mapping of north is saved\..*The next fetch uses it\./s);
   const [north, south] = (await readSources(sources)).sources;
   assert.deepEqual(
     [north?.mapping, north?.preset, south?.mapping],

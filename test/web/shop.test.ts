@@ -94,6 +94,8 @@ test("addresses have one form: repeated boxes are lists, written prices numbers,
     "/export?make=Ford": "/shop?view=table&make=Ford",
     "/find?q=RAV4+against+CR-V": "/market?show=RAV4&against=CR-V",
     "/find?q=": "/shop",
+    "/find?q=RAV4+against+CR-V+vs+Civic": "/market?show=RAV4&against=CR-V+against+Civic",
+    "/shop?inventory_type=cpo": "/shop?inventory_type=certified",
   };
   for (const [path, target] of Object.entries(cases)) assert.equal(await locationOf(path), target, path);
   assert.match(

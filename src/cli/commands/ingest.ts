@@ -15,7 +15,7 @@ import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
 import { preset, presetNames, readMapping } from "../../ingest/mapping/mapping.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
-import { dayParser, integerParser, optionalPathParser, pathParser, sizeParser } from "../option-parsers.ts";
+import { dayParser, integerParser, pathParser, sizeParser } from "../option-parsers.ts";
 import { printResult } from "../print.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -28,11 +28,11 @@ const ingestSettings = {
   ...sharedSettings("lake", "json"),
   queue: { flags: "--queue <dir>", conflicts: ["day", "replayFrom"],
     help: "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day" },
-  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING", conflicts: ["preset"], parse: optionalPathParser,
+  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING", conflicts: ["preset"],
     help: "mapping of files with other columns to a feed (schema: schemas/mapping.json)" },
   preset: { flags: "--preset <name>", env: "CARQUET_PRESET", choices: presetNames,
     help: "mapping of a common layout; without it and --mapping, files of these layouts are recognized by their columns" },
-  dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS", parse: optionalPathParser,
+  dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS",
     help: "dealers by the provider's key, for mapped files whose folder has no dealers.csv: CSV with key, name, city, state, postal_code, ..." },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
@@ -126,8 +126,7 @@ async function reporting(
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
 ): Promise<readonly string[]> {
   const { mapping: path, preset: presetName, dealers, ...values } = settings;
-  // A variable that a deployment passes on can be empty.
-  const mapping = path === undefined || path === "" ? presetName && preset(presetName) : await readMapping(path);
+  const mapping = path === undefined ? presetName && preset(presetName) : await readMapping(path);
   const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
   const refused: string[] = [];
@@ -136,7 +135,7 @@ async function reporting(
     limits: values,
     thresholds: values,
     ...(mapping === undefined ? {} : { mapping }),
-    ...(dealers === undefined || dealers === "" ? {} : { dealers: await readDealerList(dealers) }),
+    ...(dealers === undefined ? {} : { dealers: await readDealerList(dealers) }),
     onStep: progress.step,
     onSkipped: (days) => printResult({ outcome: "skipped", days }, skippedLine(days), settings.json),
     onDay: (report) => {

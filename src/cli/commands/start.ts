@@ -64,7 +64,7 @@ export const startCommand = (): Command =>
 
 /**
  * Fills a lake, or continues where a start was killed: until it is filled, a file in it has the size and the span of its market. A lake with other days
- * has been filled with other data since, and stays as it is.
+ * has been filled with other data since, and stays unchanged.
  */
 async function fill(settings: StartValues, marker: string, published: Manifest | undefined): Promise<void> {
   const yesterday = plusDays(dayOf(Date.now()), -1);

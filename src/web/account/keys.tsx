@@ -21,7 +21,7 @@ import type { Judgement } from "../sentences/sentence.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
-import { serviceOrigin } from "../shell/pages.tsx";
+import { publicOrigin } from "../shell/pages.tsx";
 import { Kicker, Verdict } from "../shell/verdict.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
@@ -118,15 +118,16 @@ export const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Elem
 );
 
 export const createVisitorKey =
-  ({ accounts: { administration } }: SiteServices) =>
+  (services: SiteServices) =>
   async ({ context, visitor, fields }: VisitorForm) => {
+    const { administration } = services.accounts;
     const { accountId } = visitor.identity.key;
     const name = (fields.get("name") ?? "").trim();
     const granted = scopes.filter((scope) => fields.getAll("scope").includes(scope));
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { json } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    return createdKeyPage(json.key, name, granted, serviceOrigin(context));
+    return createdKeyPage(json.key, name, granted, publicOrigin(context, services));
   };
 
 /** Returns the page that shows a key once, with a first request if it may search listings. */

@@ -15,10 +15,10 @@ import { amountOf, shortTime } from "../shell/format.ts";
 import { Ending, Form, type VisitorForm } from "../shell/forms.tsx";
 import { acceptedFilters } from "../shell/page-parameters.ts";
 import { PageRequests } from "../shell/page-requests.ts";
-import { serviceOrigin } from "../shell/pages.tsx";
+import { publicOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { spokenSearch } from "../shop/filter-words.ts";
-import { readView, viewPath, withParameters } from "../shop/view.ts";
+import { queryParameters, readView, viewPath, withParameters } from "../shop/view.ts";
 import { secretPage } from "./keys.tsx";
 
 const path = "/account/searches";
@@ -102,7 +102,7 @@ const SavedItem = ({ search, visitor }: { readonly search: SavedSearch; readonly
 /** The form of a search: the filters of the page that led here in words, or a question. */
 const NewSearchForm = ({ visitor, query }: Omit<SavedSheetProps, "searches">): JSX.Element => {
   const given = query.get("query");
-  const { filters, others } = acceptedFilters("listChanges", Object.fromEntries(new URLSearchParams(given ?? "")));
+  const { filters, others } = acceptedFilters("listChanges", queryParameters(new URLSearchParams(given ?? "")));
   const kept = queryString(filters);
   return (
     <Form visitor={visitor} action={path} class="form" hidden={given === null ? {} : { query: kept }}>
@@ -178,7 +178,7 @@ export const saveVisitorSearch =
           </Note>
         ))}
         <div class="two">
-          <CodeBox title="Atom feed" code={`${serviceOrigin(context)}${data.feed_url}`} />
+          <CodeBox title="Atom feed" code={`${publicOrigin(context, services)}${data.feed_url}`} />
           {url === "" ? null : (
             <CodeBox title="Secret of its messages: copy it, it is shown once" code={data.secret ?? ""} />
           )}

@@ -13,7 +13,7 @@ import { compareVersions, versionsIn } from "../../lake/manifest.ts";
 import { entityTag } from "../../operations/representation.ts";
 import { changesQuery, findFeed } from "../../operations/saved-searches.ts";
 import { dollars } from "../shell/format.ts";
-import { serviceOrigin } from "../shell/pages.tsx";
+import { publicOrigin } from "../shell/pages.tsx";
 
 type Change = AnswerOf<"listChanges">["data"][number];
 
@@ -46,7 +46,7 @@ export const searchFeed =
     const recent = older.sort(compareVersions).filter((one) => one >= plusDays(asOf, -feedDays));
     const changes = await recentChanges(search, recent, { context, services, version });
     context.type = "application/atom+xml";
-    context.body = `<?xml version="1.0" encoding="utf-8"?>\n${render(feedOf(search, changes, { context, asOf }))}`;
+    context.body = `<?xml version="1.0" encoding="utf-8"?>\n${render(feedOf(search, changes, { origin: publicOrigin(context, services), path: context.path, asOf }))}`;
   };
 
 interface FeedRequest {
@@ -101,9 +101,8 @@ const timeOf = (day: string): string => `${day}T00:00:00Z`;
 function feedOf(
   { searchId, name }: SavedSearch,
   changes: readonly Change[],
-  { context, asOf }: { readonly context: RequestContext; readonly asOf: string },
+  { origin, path, asOf }: { readonly origin: string; readonly path: string; readonly asOf: string },
 ): VNode {
-  const origin = serviceOrigin(context);
   const entries = changes.slice(0, entriesMax).map((change) => {
     const { id, vin, day, kind } = change;
     const text = describe(change);
@@ -124,7 +123,7 @@ function feedOf(
     element("title", name),
     element("updated", timeOf(changes[0]?.day ?? asOf)),
     element("author", element("name", "Carquet")),
-    h("link", { rel: "self", type: "application/atom+xml", href: `${origin}${context.path}` }),
+    h("link", { rel: "self", type: "application/atom+xml", href: `${origin}${path}` }),
     ...entries,
   );
 }

@@ -12,7 +12,7 @@ import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { signInPage } from "../account/sign-in/sign-in-pages.tsx";
 import { visitorForm } from "../shell/forms.tsx";
-import { addressOf, sendPage, serviceOrigin, signedInPage } from "../shell/pages.tsx";
+import { addressOf, publicOrigin, sendPage, signedInPage } from "../shell/pages.tsx";
 import { demoAccountOf, type Visitor, visitorOf } from "../shell/visitor.ts";
 import { buildPage } from "./build-page.tsx";
 import { guides } from "./guides.ts";
@@ -64,10 +64,8 @@ export function addBuildRoutes(router: Router<RequestState>, services: SiteServi
 function commonOf(context: RequestContext, services: SiteServices, visitor: Visitor | undefined) {
   const isDemo = visitor !== undefined && visitor.identity.key.accountId === demoAccountOf(context, services);
   const key: SampleKey = { isOpen: services.accounts.isOpen, secret: isDemo ? services.demoKey : undefined };
-  return { visitor, key, origin: originOf(context, services) };
+  return { visitor, key, origin: publicOrigin(context, services) };
 }
-
-const originOf = (context: RequestContext, { publicUrl }: SiteServices): string => publicUrl ?? serviceOrigin(context);
 
 /** The origin of the service in the guides. */
 const exampleOrigin = "http://127.0.0.1:8080";
@@ -101,7 +99,7 @@ function addPages(router: Router<RequestState>, services: SiteServices): void {
   const conventions = { path: conventionsPath, title: "Conventions", html: () => proseHtml(document.info.description) };
   for (const { path, title, html } of [conventions, ...guides])
     add(path, title, (context) => {
-      const text = html().replaceAll(exampleOrigin, () => escapeHtml(originOf(context, services)));
+      const text = html().replaceAll(exampleOrigin, () => escapeHtml(publicOrigin(context, services)));
       return <article class="prose" dangerouslySetInnerHTML={{ __html: text }} />;
     });
 }

@@ -56,7 +56,7 @@ export const operationGroups: readonly DocsGroup[] = groupedTags.map(([title]) =
     .map((docs) => ({ path: docs.path, title: shortNames[docs.operation.id] ?? docs.title })),
 }));
 
-/** Returns the page of Build that words name: an operation, a parameter, an error or a guide; undefined if they name none. */
+/** Returns the page of Build that words name: an operation, a parameter, an error, or a guide whose name is of several words; undefined if they name none. */
 export function pageNamed(words: string): string | undefined {
   const isNamed = (...names: readonly string[]): boolean =>
     names.some((name) => name.toLowerCase() === words.toLowerCase());
@@ -68,7 +68,9 @@ export function pageNamed(words: string): string | undefined {
   // Words without an underscore, such as make, are of cars.
   const having = operationDocs.find(({ parameters }) => parameters.some(({ name }) => isNamed(name)));
   if (having !== undefined && words.includes("_")) return `${having.path}#param-${words.toLowerCase()}`;
-  return guides.find(({ title, name }) => isNamed(title, name))?.path;
+  // One word, such as explorer, is of cars too: "guide explorer" is of a guide.
+  return guides.find(({ title, name }) => isNamed(`guide ${name}`) || (/[ -]/.test(words) && isNamed(title, name)))
+    ?.path;
 }
 
 /** The guides of the groups, by name; all others are in the last group. */

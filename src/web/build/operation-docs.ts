@@ -146,7 +146,8 @@ export function valuesIn(
   // In the order of the form.
   const values = [...new Set(fields.keys())].flatMap((name): readonly (readonly [DocumentedParameter, string])[] => {
     const parameter = parameters.find((one) => one.name === name);
-    const text = fields.get(name)?.trim() ?? "";
+    const items = fields.getAll(name).map((item) => item.trim());
+    const text = items.filter((item) => item !== "").join(parameter?.schema["x-separator"] ?? ",");
     return parameter === undefined || text === "" ? [] : [[parameter, text]];
   });
   return { values, body: requestBody === undefined ? undefined : jsonIn(fields.get("body") ?? "") };

@@ -1,5 +1,5 @@
 /** SQL: a statement over the views of the lake, its result as a chart and a table, and as a file. It runs and is charged as operation `runSql`. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { JSX } from "preact";
 import { prices } from "../../accounts/policy/prices.ts";
@@ -178,12 +178,15 @@ const Query = ({ visitor, statement, result, error, run }: SqlPageProps): JSX.El
   </>
 );
 
-/** Returns the request that runs a statement. */
+/** Returns the request that runs a statement: an edited statement is another run. */
 const requestOf = (statement: string, format: string, run: string): InnerRequest => ({
   operation: "runSql",
   method: "POST",
   target: `/v1/sql?format=${format}`,
-  headers: { "content-type": "application/json", "idempotency-key": run },
+  headers: {
+    "content-type": "application/json",
+    "idempotency-key": `${run}.${createHash("sha256").update(statement).digest("hex").slice(0, 32)}`,
+  },
   body: JSON.stringify({ sql: statement }),
 });
 

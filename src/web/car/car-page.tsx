@@ -34,7 +34,7 @@ export const carPage =
       title: fullName(listing),
       door: "shop",
       imageHosts: photoHostsOf(photos),
-      sql: `SELECT *\nFROM active\nWHERE vin = '${listing.vin}'`,
+      sql: `SELECT *\nFROM ${listing.vehicle.status}\nWHERE vin = '${listing.vin}'`,
       top: <CarHero car={car} judgement={judgementOf(car)} photos={sources} kicker={<Whereabouts car={car} />} />,
       body: (
         <>

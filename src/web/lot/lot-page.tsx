@@ -1,5 +1,6 @@
 /** The page of a dealer, "my lot" for its own: its rank, what ages, which cars to decide on, and what to buy. */
 import type { JSX } from "preact";
+import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { Button } from "../components/button.tsx";
 import { Segments } from "../components/chips.tsx";
@@ -45,7 +46,13 @@ export async function chooseLot({ context, params }: VisitorForm): Promise<Redir
 
 /** The handler of `/dealers/:dealer_id`. */
 export const lotPage: PageHandler = async ({ context, visitor, params, query, requests }) => {
-  const choice = await readChoice(requests, params, query, ownLotOf(context));
+  const own = ownLotOf(context);
+  const choice = await readChoice(requests, params, query, own).catch((thrown: unknown) => {
+    // The lake has lost the dealer that the browser calls its own: another one can be chosen.
+    if (own === params.dealer_id && thrown instanceof Refusal && thrown.code === "not_found")
+      setCookie(context, lotCookie, "", 0);
+    throw thrown;
+  });
   const [lot, buying] = await Promise.all([loadLot(requests, choice), loadBuying(requests, choice)]);
   return {
     title: choice.dealer.name,

@@ -1,7 +1,7 @@
 /** The searches of the market: each by words, as in the question box, and by filters of the address, as a page of cars hands them on. */
 import { ownValue } from "../../base/json.ts";
 import type { TextParameters } from "../../operations/caller.ts";
-import { capital, orList, pluralOf, shortened } from "../sentences/words.ts";
+import { andList, capital, orList, pluralOf, shortened } from "../sentences/words.ts";
 import { changedPath } from "../shell/address.ts";
 import { pageRules } from "../shell/page-parameters.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
@@ -43,9 +43,13 @@ interface ReadWords {
 
 /** The words of both boxes, which may stand in one. */
 export async function readBoxes(requests: PageRequests, query: URLSearchParams): Promise<readonly ReadWords[]> {
-  const [first = "", second = ""] = (query.get("show") ?? "").trim().split(against);
-  const compared = (query.get("against") ?? "").trim() || second;
-  return Promise.all([first, ...(compared === "" ? [] : [compared])].map((words) => interpreted(requests, words)));
+  const [first = "", ...others] = ["show", "against"].flatMap((box) => (query.get(box) ?? "").trim().split(against));
+  const [compared, ...left] = others.filter((words) => words !== "");
+  const boxes = [first, ...(compared === undefined ? [] : [compared])];
+  const read = await Promise.all(boxes.map((words) => interpreted(requests, words)));
+  if (left.length === 0) return read;
+  const error = `Only two searches are compared. Left out: ${andList(left.map((words) => `“${shortened(words)}”`))}.`;
+  return read.map((one, index) => (index === 1 ? { ...one, error: one.error ?? error } : one));
 }
 
 /** Without words and filters, the market is that of all used cars: medians do not mix new and used ones unasked. */
@@ -162,8 +166,8 @@ export const marketPath = (query: URLSearchParams, changes: Readonly<Record<stri
 
 /** Returns where a search looks, in words: states, miles around a ZIP code, or everywhere. */
 export function placeOf({ filters }: MarketSearch, { everywhere }: MarketDays): string {
-  const { state, postal_code, radius = "25" } = filters;
-  if (postal_code !== undefined) return `${radius} mi of ${postal_code}`;
+  const { state, postal_code, radius } = filters;
+  if (postal_code !== undefined && radius !== undefined) return `${radius} mi of ${postal_code}`;
   return state === undefined ? everywhere : state.toUpperCase().replaceAll(",", ", ");
 }
 

@@ -20,7 +20,7 @@ import { accountsVerdict } from "../sentences/operate.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { count, monthName } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import { type PageHandler, publicOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { AccountSheets, ChangeInputField, formChanges, openAccount } from "./account-sheets.tsx";
 import { AccountLink, operatePage } from "./operate-page.tsx";
@@ -173,11 +173,12 @@ export const inviteByForm =
 
 /** Creates the invitation of an account, and shows its link once. */
 async function linkPage(
-  { accounts: { administration } }: SiteServices,
+  services: SiteServices,
   { context, visitor }: VisitorForm,
   accountId: string,
   effect: string,
 ): Promise<PageContent> {
+  const { administration } = services.accounts;
   const account = await administration.call(getAccount, accountId, monthOf(administration.nowMs));
   const invitation = { accountId, kind: "invitation" } as const;
   const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", invitation);
@@ -190,6 +191,6 @@ async function linkPage(
       sentence: ["The invitation is ready."],
       context: [`Send the link: it works once and ${effect}. It is shown only now.`],
     },
-    children: <CodeBox title="Link" code={linkUrl(serviceOrigin(context), invitation.kind, secret)} />,
+    children: <CodeBox title="Link" code={linkUrl(publicOrigin(context, services), invitation.kind, secret)} />,
   });
 }

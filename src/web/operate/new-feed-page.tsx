@@ -69,7 +69,12 @@ export const mapByForm =
       const saved = await sourceMappings.save(source, mapped.content);
       await administration.record(accountId, "map", `${source} ${saved}`);
       await removeDraft(id);
-      return feedPage(visitor, "The mapping is saved", "The next fetch uses it.", <a href={path}>Map another file</a>);
+      return feedPage(
+        visitor,
+        `The mapping of ${source} is saved`,
+        "The next fetch uses it.",
+        <a href={path}>Map another file</a>,
+      );
     }
     const names = (await sourceMappings?.names()) ?? [];
     return feedPage(
@@ -139,7 +144,12 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
             <span class="mute">A service of carquet run saves the mapping of a source. Here, copy it.</span>
           ) : (
             <>
-              <Select label="Source" name="source" options={names.map((name) => [name, name])} />
+              <Select
+                label="Source"
+                name="source"
+                options={names.map((name) => [name, name])}
+                value={fields.get("source") ?? undefined}
+              />
               <Button name="action" value="save">
                 Save as its mapping
               </Button>

@@ -24,7 +24,7 @@ import {
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused, unless it may have a file. */
-export const formBytesMax = 16_384;
+export const formBytesMax = 65_536;
 export const uploadBytesMax = 2 ** 24;
 
 /** A form that a browser has sent. */

@@ -265,6 +265,10 @@ export function serviceOrigin({ protocol, host }: RequestContext): string {
   return URL.canParse(url) ? new URL(url).origin : "";
 }
 
+/** Returns the origin of the addresses that pages show: that of the public URL, or that of the request. */
+export const publicOrigin = (context: RequestContext, { publicUrl }: Pick<SiteServices, "publicUrl">): string =>
+  publicUrl ?? serviceOrigin(context);
+
 /**
  * Refuses requests for pages that a browser would not show to its visitor, before they are charged or use a one-time link: prefetches,
  * and what pages of other sites and ports embed.

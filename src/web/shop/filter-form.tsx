@@ -14,12 +14,12 @@ import {
   valuesMax,
 } from "./facets.ts";
 import { valueName } from "./filter-words.ts";
-import { chosenAmong, listOf, listText, type ViewParameters } from "./view.ts";
+import { chosenAmong, isJudged, listOf, listText, type ViewParameters } from "./view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 const controlledNames: ReadonlySet<string> = new Set([
   ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
-  ...["postal_code", "radius", "inventory_status", "sort"],
+  ...["postal_code", "radius", "inventory_status", "sold_within_days", "sort"],
 ]);
 
 interface KeptFieldsProps {
@@ -217,14 +217,19 @@ const NearField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
   </fieldset>
 );
 
-const SoldField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => (
-  <fieldset class="facet">
-    <legend>For sale or sold</legend>
-    <select class="in" id="inventory_status" name="inventory_status" aria-label="For sale or sold">
-      <option value="">For sale</option>
-      <option value="sold" selected={view.inventory_status === "sold"}>
-        Sold
-      </option>
-    </select>
-  </fieldset>
-);
+const SoldField = ({ view }: Pick<FilterFormProps, "view">): JSX.Element => {
+  const { sold_within_days: days } = view;
+  const [name, value, text] =
+    days === undefined ? ["inventory_status", "sold", "Sold"] : ["sold_within_days", days, `Sold in ${days} days`];
+  return (
+    <fieldset class="facet">
+      <legend>For sale or sold</legend>
+      <select class="in" id="inventory_status" name={name} aria-label="For sale or sold">
+        <option value="">For sale</option>
+        <option value={value} selected={!isJudged(view)}>
+          {text}
+        </option>
+      </select>
+    </fieldset>
+  );
+};

@@ -95,12 +95,14 @@ export function whyLost(view: ViewParameters, { names: [name = ""], refusal }: L
   return `Invalid value ${quoted(view[wrong])} for ${wrong}: expected a number, such as ${range === "year" ? "2022" : "25,000"}.`;
 }
 
+/** The parameters of a distance. */
+const placeNames: readonly string[] = ["postal_code", "latitude", "longitude", "radius"];
+
 /** The parameters that one chip says and removes. */
 function groupOf(name: string): readonly string[] {
   const [, bound, range] = /^(min|max)_(.+)$/.exec(name) ?? [];
   if (bound !== undefined) return [`min_${range}`, `max_${range}`];
-  if (name === "radius" || name === "postal_code") return ["postal_code", "radius"];
-  if (name === "latitude" || name === "longitude") return ["latitude", "longitude", "radius"];
+  if (placeNames.includes(name)) return placeNames;
   if (name === "sold_within_days" || name === "inventory_status") return ["sold_within_days", "inventory_status"];
   return [name];
 }
@@ -109,8 +111,8 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
   const value = view[name] ?? "";
   const [, range] = /^(?:min|max)_(.+)$/.exec(name) ?? [];
   if (range !== undefined) return rangeText(range, view[`min_${range}`], view[`max_${range}`]);
-  if (name === "postal_code" || name === "radius") {
-    const where = place ?? `ZIP code ${view.postal_code ?? ""}`;
+  if (placeNames.includes(name)) {
+    const where = originWords(view, place);
     return view.radius === undefined ? `Distance from ${where}` : `${view.radius} mi of ${where}`;
   }
   if (name === "inventory_status" || name === "sold_within_days")
@@ -122,6 +124,10 @@ function textOf(name: string, view: ViewParameters, { facets, place }: ViewNames
   const titled = isNumbered(category) ? capital(`${filterTitle(category)} ${words}`) : words;
   return excluded === undefined || hidingWords.test(titled) ? titled : `Not ${titled}`;
 }
+
+/** Returns where distances of a view are measured from. */
+const originWords = ({ latitude, longitude, postal_code: zip = "" }: ViewParameters, place?: string): string =>
+  place ?? (latitude === undefined ? `ZIP code ${zip}` : `${latitude}, ${longitude}`);
 
 /** Keywords that hide the cars which have them: their exclusion is the same. */
 const hidingWords = /^(Hide|Never) /;
@@ -200,8 +206,8 @@ export function spokenSearch(view: ViewParameters, names: ViewNames = {}): strin
 /** Returns a feature as a sentence has it: `third row seats`, but `Apple CarPlay`. */
 const insideSentence = (feature: string): string => featureName(`with ${feature}`).slice("with ".length);
 
-function placeWords({ postal_code: zip, state, radius }: ViewParameters, { place }: ViewNames): string {
-  const where = zip === undefined ? state : (place ?? `ZIP code ${zip}`);
-  const within = zip === undefined ? undefined : things(Number(radius), "mile");
-  return where === undefined ? "" : within === undefined ? `in ${where}` : `within ${within} of ${where}`;
+function placeWords(view: ViewParameters, { place }: ViewNames): string {
+  const { radius } = view;
+  if (radius !== undefined) return `within ${things(Number(radius), "mile")} of ${originWords(view, place)}`;
+  return view.state === undefined ? "" : `in ${view.state}`;
 }

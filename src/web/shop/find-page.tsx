@@ -28,8 +28,9 @@ export const lookUpPage =
     const page = pageNamed(words);
     if (page !== undefined) return { location: page };
     if (/^[a-hj-npr-z0-9]{17}$/i.test(words)) return findVehicle(requests, words.toUpperCase());
-    const [show = "", other = ""] = words.split(against);
-    if (show !== "" && other !== "") return { location: `/market?${new URLSearchParams({ show, against: other })}` };
+    const [show = "", ...others] = words.split(against);
+    if (show !== "" && others.some((other) => other !== ""))
+      return { location: `/market?${new URLSearchParams({ show, against: others.join(" against ") })}` };
     return findWords(visit, words, services);
   };
 

@@ -34,6 +34,7 @@ import {
   type ViewParameters,
   viewIn,
   viewPath,
+  withItem,
   withoutFilters,
   withParameters,
 } from "./view.ts";
@@ -161,7 +162,7 @@ function verdictOf({ given, view, found, lost }: ShownShop): Judgement {
     hrefs: {
       great: viewPath(withParameters(view, { value_rating: "great" })),
       good: viewPath(withParameters(view, { value_rating: "good" })),
-      cleanTitles: viewPath(withParameters(view, { keywords: "clean_title" })),
+      cleanTitles: viewPath(withItem(view, "keywords", "clean_title", "clean_title")),
     },
   });
 }
@@ -212,7 +213,7 @@ const Notes = ({ view, found }: ShownShop): JSX.Element => (
           {meant === undefined ? null : (
             <>
               {" Did you mean "}
-              <a href={viewPath(withParameters(view, { [parameter]: meant }))}>{meant}</a>?
+              <a href={viewPath(withItem(view, parameter, value, meant))}>{meant}</a>?
             </>
           )}
         </Note>
@@ -278,6 +279,20 @@ const orders: readonly (readonly [value: string, text: string])[] = [
   ["miles", "Fewest miles"],
   ["-miles", "Most miles"],
   ["discount", "Most below MSRP"],
+];
+
+/** Orders that an address or a link of the page can have. */
+const otherOrders: typeof orders = [
+  ["distance", "Nearest"],
+  ["value", "Best price first"],
+  ["-value", "Worst price first"],
+  ["listed_at", "Listed longest ago"],
+  ["-listed_at", "Listed last"],
+  ["msrp", "Lowest MSRP"],
+  ["-msrp", "Highest MSRP"],
+  ["-discount", "Least below MSRP"],
+  ["price_drop", "Smallest cut"],
+  ["-all_in_price", "Highest price with fees"],
 ];
 
 /** The chips: what is filtered, or what to begin with; the views and the order of the cars. */
@@ -352,11 +367,13 @@ const OrderField = ({ view, hasFit }: Pick<ShownShop, "view" | "hasFit">): JSX.E
     ...(view.postal_code === undefined ? [] : [["distance", "Nearest"] as const]),
     ...orders,
   ];
+  const other = otherOrders.find(([value]) => value === current) ?? [current, current];
+  const shown = offered.some(([value]) => value === current) ? offered : [...offered, other];
   return (
     <label class="fld order">
       <span class="vh">Order</span>
       <select class="in" id="sort" name="sort" form="filters">
-        {offered.map(([value, text]) => (
+        {shown.map(([value, text]) => (
           <option key={value} value={value} selected={value === current}>
             {text}
           </option>

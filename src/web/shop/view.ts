@@ -22,8 +22,7 @@ const defaults: TextParameters = { sort: "value", offset: "0", view: "cars", inv
 export function readView(query: URLSearchParams): ViewParameters {
   const isBounded = [...yearNames].some((name) => query.has(name));
   const given = [...new Set(query.keys())].map((name): [string, string] => {
-    const items = query.getAll(name).filter((item) => item !== "");
-    const values = items.map((item) => spelled(name, item));
+    const values = valuesOf(query, name).map((item) => spelled(name, item));
     if (name === "inventory_type") return [name, conditionsOf(values)];
     return [name, plainNumber(name, values.join(separatorIn(name)))];
   });
@@ -35,6 +34,13 @@ export function readView(query: URLSearchParams): ViewParameters {
   return parameters;
 }
 
+const valuesOf = (query: URLSearchParams, name: string): readonly string[] =>
+  query.getAll(name).filter((value) => value !== "");
+
+/** Returns the parameters of a query string as an operation takes them: repeated ones are lists. */
+export const queryParameters = (query: URLSearchParams): TextParameters =>
+  Object.fromEntries([...new Set(query.keys())].map((name) => [name, valuesOf(query, name).join(separatorIn(name))]));
+
 /** Returns the parameters of a list of years: bounds if they are one, or consecutive. The longest list has no first year. */
 function boundsOfYears(list: string): readonly (readonly [name: string, value: string])[] {
   const years = [...new Set(list.split(","))].sort();
@@ -45,11 +51,13 @@ function boundsOfYears(list: string): readonly (readonly [name: string, value: s
   return years.length === yearsMax ? [last] : [["min_year", first], last];
 }
 
-/** The words of closed vocabularies by their lower case, by parameter. */
+/** The words of closed vocabularies by their lower case and by their aliases, by parameter. */
 const vocabularies: Readonly<Record<string, ReadonlyMap<string, string>>> = Object.fromEntries(
   operation("searchListings").parameters.flatMap(({ name, schema }) => {
     const words = schema.items?.enum ?? schema.enum ?? [];
-    return words.length === 0 ? [] : [[name, new Map(words.map((word) => [word.toLowerCase(), word]))]];
+    const aliases = Object.entries((schema.items ?? schema)["x-aliases"] ?? {});
+    const spellings = words.map((word): [string, string] => [word.toLowerCase(), word]);
+    return words.length === 0 ? [] : [[name, new Map([...spellings, ...aliases])]];
   }),
 );
 
@@ -117,6 +125,12 @@ export const listOf = (view: ViewParameters, name: string): readonly string[] =>
 
 /** Returns the text of a parameter that has one value, or of one value of its list. */
 export const listText = (name: string, value: string): string => listItem(value, separatorIn(name));
+
+/** Returns a view with a value in place of one of a list, or added to it. */
+export function withItem(view: ViewParameters, name: string, value: string, item: string): ViewParameters {
+  const items = [...listOf(view, name).filter((one) => !isSameValue(one, value)), item];
+  return withParameters(view, { [name]: items.map((one) => listText(name, one)).join(separatorIn(name)) });
+}
 
 /** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
 const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);

@@ -13,12 +13,14 @@ export interface FtpServer extends ServedFiles {
   readonly port: number;
   /** The commands that it received, without passwords. */
   readonly commands: string[];
+  /** Whether it lists files as Unix does (LIST), without exact times; MDTM says them. */
+  isOld: boolean;
 }
 
 /** Starts a server on a free port until the scope ends. */
 export async function startFtpServer(scope: Scope, certificate?: Certificate): Promise<FtpServer> {
   const commands: string[] = [];
-  const served = { ...servedFiles(), commands, port: 0 };
+  const served = { ...servedFiles(), commands, port: 0, isOld: false };
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -84,12 +86,18 @@ class FtpSession {
     if (name === "USER") return this.reply("331 password");
     if (name === "PASS") this.isLoggedIn = this.user === "carquet" && argument === "secret";
     if (name === "PASS") return this.reply(this.isLoggedIn ? "230 welcome" : `530 wrong password: ${argument}`);
-    if (name === "FEAT") return this.reply("211-Features\r\n MLST type*;size*;modify*;\r\n EPSV\r\n211 end");
+    if (name === "FEAT") {
+      const lists = this.served.isOld ? " MDTM" : " MLST type*;size*;modify*;";
+      return this.reply(`211-Features\r\n${lists}\r\n EPSV\r\n211 end`);
+    }
     if (["TYPE", "OPTS", "PBSZ", "PROT", "STRU"].includes(name)) return this.reply("200 ok");
     if (!this.isLoggedIn) return this.reply("530 log in");
     if (name === "PWD") return this.reply('257 "/"');
     if (name === "EPSV") return this.openPort();
-    if (name === "MLSD" || name === "RETR") return this.send(name, plainPath(argument));
+    if (name === "RETR" || name === (this.served.isOld ? "LIST" : "MLSD"))
+      return this.send(name, plainPath(name === "LIST" ? argument.replace(/^-a ?/, "") : argument));
+    const modifiedMs = name === "MDTM" ? this.served.files.get(plainPath(argument))?.modifiedMs : undefined;
+    if (modifiedMs !== undefined) return this.reply(`213 ${timeText(modifiedMs)}`);
     return this.reply(name === "QUIT" ? "221 bye" : "502 unknown");
   }
 
@@ -106,7 +114,7 @@ class FtpSession {
     this.reply(`229 Entering Extended Passive Mode (|||${(server.address() as AddressInfo).port}|)`);
   }
 
-  private async send(command: "MLSD" | "RETR", path: string): Promise<void> {
+  private async send(command: string, path: string): Promise<void> {
     const { files, cutOffs, sent } = this.served;
     const content = command === "RETR" ? files.get(path)?.content : this.listing(path);
     if (content === undefined) return this.reply("550 not found");
@@ -126,9 +134,15 @@ class FtpSession {
 
   private listing(folder: string): Buffer | undefined {
     const lines = namesInFolder(this.served, folder)?.map(({ name, file }) => {
-      const time = new Date(file?.modifiedMs ?? 0).toISOString().replaceAll(/[-:T]|\.\d+Z/g, "");
-      return `type=${file === undefined ? "dir" : "file"};size=${file?.content.length ?? 0};modify=${time}; ${name}\r\n`;
+      const size = file?.content.length ?? 0;
+      if (this.served.isOld)
+        return `${file === undefined ? "d" : "-"}rw-r--r-- 1 ftp ftp ${size} Nov 18 12:00 ${name}\r\n`;
+      const time = timeText(file?.modifiedMs ?? 0);
+      return `type=${file === undefined ? "dir" : "file"};size=${size};modify=${time}; ${name}\r\n`;
     });
     return lines === undefined ? undefined : Buffer.from(lines.join(""));
   }
 }
+
+/** Returns a time as the protocol has it: `20261118120000`. */
+const timeText = (ms: number): string => new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+Z/g, "");
