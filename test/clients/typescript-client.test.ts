@@ -51,6 +51,12 @@ const isRefusal =
     thrown instanceof CarquetError && thrown.status === status && thrown.code === code;
 
 describe("the TypeScript client", { concurrency: 4 }, () => {
+  test("throws a CarquetError for what a proxy answers in place of the service", async () => {
+    const page = new Response("<html>", { headers: { "Content-Type": "text/html", "X-Request-Id": "r" } });
+    const { client } = await createClient({ fetch: async () => page });
+    await assert.rejects(client.facets({ facets: ["make"] }), isRefusal(200, "unexpected_response"));
+  });
+
   test("reads all pages of a search in order", async () => {
     const { client, sent } = await createClient();
     const listings = await client.listings({ fields: ["id"], limit: 7 }).toArray();

@@ -29,6 +29,26 @@ test("tools of facets and trends name the page, to clients that show pages only"
   await assert.rejects(agent.client.readResource({ uri: "ui://carquet/other" }), /not found/i);
 });
 
+test("bars of negative numbers are as long as their distance from zero, and lone points of a line are dots", () => {
+  const buckets = [-0.02, -0.05, -0.1].map((value) => ({
+    value: String(value),
+    count: 20,
+    metric: { name: "discount_from_msrp.median", value },
+  }));
+  const bars = drawAnswer({ data: { facets: { make: buckets } } }) ?? "";
+  assert.deepEqual(
+    [...bars.matchAll(/<rect width="([^"]+)"/g)].map(([, width]) => width),
+    ["20%", "50%", "100%"],
+  );
+  const sold = [0, null, 0, null, 1].map((value, day) => ({
+    end: `2026-11-1${day}`,
+    metrics: [{ name: "sold", value }],
+  }));
+  const line = drawAnswer({ data: [{ value: null, points: sold }] }) ?? "";
+  assert.match(line, /d="M[\d.]+ [\d.]+h0M[\d.]+ [\d.]+h0M[\d.]+ [\d.]+h0"/);
+  assert.doesNotMatch(line, />[-−]\d/, "no count is below zero");
+});
+
 test("the page draws the results of tools", { skip: skipWithoutBrowser }, async (t) => {
   const { contents } = await agent.client.readResource({ uri: "ui://carquet/chart" });
   const [page] = contents;

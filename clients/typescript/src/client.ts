@@ -56,6 +56,10 @@ export class CarquetClient {
         if (idempotentPaths.has(schemaPath) && !request.headers.has("Idempotency-Key"))
           request.headers.set("Idempotency-Key", crypto.randomUUID());
       },
+      onResponse({ response, options }) {
+        const isJson = /\bjson\b/i.test(response.headers.get("Content-Type") ?? "");
+        if (response.ok && options.parseAs === "json" && !isJson) throw new CarquetError(response, undefined);
+      },
     });
   }
 

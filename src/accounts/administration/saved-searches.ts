@@ -133,6 +133,13 @@ interface DueOptions {
   readonly limit: number;
 }
 
+/** The condition that a search has a message under way, or that a version is newer than that which its receiver has. */
+function hasChanges(version: string): Sql {
+  const [day = "", sequence] = version.split(".");
+  const isBefore = sql`(substr(since, 1, 10), CAST(substr(since, 12) AS INTEGER)) < (${day}, ${Number(sequence)})`;
+  return sql`(target IS NOT NULL OR ${isBefore})`;
+}
+
 /**
  * Returns searches with a webhook that is to receive the changes up to a version now, in turn of their accounts: first the oldest of each account, then the
  * second oldest of each, and so on.
@@ -141,13 +148,11 @@ export async function dueSearches(
   database: SqlDatabase,
   { version, atMs, isRepeated, limit }: DueOptions,
 ): Promise<readonly DueSearch[]> {
-  const [day = "", sequence] = version.split(".");
-  const isBefore = sql`(substr(since, 1, 10), CAST(substr(since, 12) AS INTEGER)) < (${day}, ${Number(sequence)})`;
   const rows = await database.all(sql`
     SELECT search_id, account_id
     FROM  (SELECT search_id, account_id, next_at_ms, row_number() OVER (PARTITION BY account_id ORDER BY next_at_ms, search_id) AS turn
            FROM   saved_searches
-           WHERE  url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (target IS NOT NULL OR ${isBefore})
+           WHERE  url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND ${hasChanges(version)}
            AND    ${isRepeated ? sql`attempts > 0` : sql`attempts = 0`}) AS due
     ORDER BY turn, next_at_ms, search_id LIMIT ${limit}`);
   return rows.map(readDue);
@@ -163,7 +168,7 @@ interface Claim {
 }
 
 /**
- * Claims the next message of a search for a service, by postponing it; undefined if another service has. Records what the message leads to: if its attempt is
+ * Claims the next message of a search for a service, by postponing it; undefined if another service has, or has sent it. Records what the message leads to: if its attempt is
  * not recorded, because the service is killed, it is repeated, and is no other one.
  */
 export const claimSearch = (
@@ -173,7 +178,7 @@ export const claimSearch = (
   opened.transaction(async (database) => {
     const rows = await database.run(sql`
       UPDATE saved_searches SET next_at_ms = ${untilMs}, target = COALESCE(target, ${version})
-      WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
+      WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs} AND ${hasChanges(version)}`);
     return rows === 0 ? undefined : findSearch(database, searchId);
   });
 

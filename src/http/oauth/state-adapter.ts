@@ -48,7 +48,7 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
     const expiresAtMs = nowMs + (seconds === undefined ? unusedClientMs : seconds * 1000);
     const state = { ...this.nameOf(id), keyId, expiresAtMs, content: JSON.stringify(content) };
     const client = { kind: "Client", sha256: secretHash(clientId ?? ""), untilMs: nowMs + usedClientMs };
-    const isUsed = this.kind === "RefreshToken" && clientId !== undefined;
+    const isUsed = /^(Access|Refresh)Token$/.test(this.kind) && clientId !== undefined;
     await this.administration.call(saveState, state, isUsed ? client : undefined);
   }
 

@@ -34,10 +34,10 @@ export function exporterOf(
 ): Exporter {
   const { origin } = new URL(authorization.resourceMetadataUrl);
   return {
-    async exportListings(tool, { format = tool.defaults.format, ...values }, context) {
+    async exportListings(tool, { format, ...values }, context) {
       const countUncalled = (): Promise<void> => accounts.countRequest(identified.identity);
       const { query } = await countingRefusals(countUncalled, () => parametersOfCall(tool, values));
-      const search = queryString({ ...query, format: String(format) });
+      const search = queryString({ ...query, format: String(format ?? tool.defaults.format) });
       const caller = { ...identified, requestId: uuidV7() };
       const order = { queryString: search, log, caller };
       const uri = `${origin}${operation(tool.id).path}?${search}`;

@@ -10,7 +10,7 @@ import { BorrowedArrays } from "./borrowed-arrays.ts";
 import { unknownId } from "./build.ts";
 import { blockRows, inBlocks, none } from "./columns.ts";
 import type { KeptArrays, Segment, SegmentRows } from "./segment.ts";
-import { type Test, testOf } from "./tests.ts";
+import { type Test, testOf, vinPrefixTest } from "./tests.ts";
 
 type IdsTest = Extract<Test, { kind: "in" }>;
 type TokensTest = Extract<Test, { kind: "hasTokens" }>;
@@ -90,8 +90,7 @@ export class Matches {
   private async fewest(): Promise<IdsTest | undefined> {
     let best: IdsTest | undefined;
     let least = this.rows.segment.counts.all;
-    for (const test of this.tests) {
-      if (test.kind !== "in") continue;
+    for (const test of this.tests.flatMap((one) => idsOfTest(one) ?? [])) {
       // Each id takes as long as a few rows.
       const ofIds = 4 * test.ids.length;
       const count = ofIds < least ? ofIds + (await this.countOf(test)) : least;
@@ -125,7 +124,7 @@ export class Matches {
   private async postingsOf(column: string): Promise<Postings> {
     const { segment } = this.rows;
     const [starts = none, positions = none] = await segment.arrays(`postings ${column}`);
-    return { first: segment.dictionary.columnRange(column).first, starts, positions };
+    return { first: segment.idRange(column).first, starts, positions };
   }
 
   /** Returns the positions that pass all tests, in turns of the event loop. */
@@ -197,6 +196,19 @@ export class Matches {
   private column(name: string): Promise<Int32Array> {
     return this.rows.segment.array(columnName(name, this.rows));
   }
+}
+
+/** Returns a test of ids that all rows pass which pass a test; undefined if there is none. A mask of VINs has the ids of their first characters. */
+function idsOfTest(test: Test): IdsTest | undefined {
+  if (test.kind === "in") return test;
+  if (test.kind === "hasBits") return vinPrefixTest(test);
+  if (test.kind === "all") return test.tests.map(idsOfTest).find((found) => found !== undefined);
+  if (test.kind !== "any") return undefined;
+  const alternatives = test.tests.flatMap((one) => idsOfTest(one) ?? []);
+  const [first, ...others] = alternatives;
+  if (first === undefined || alternatives.length < test.tests.length) return undefined;
+  if (others.some(({ column }) => column !== first.column)) return undefined;
+  return { ...first, ids: [...new Set(alternatives.flatMap(({ ids }) => Array.from(ids)))] };
 }
 
 /** Whether requests often ask for an inventory, so that it pays to keep what is known of all its rows. */

@@ -13,10 +13,10 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listNames, numberNames } from "../../listing/schema.ts";
 import { gone, isToday, setsOf, stillValid } from "./build.ts";
-import { type Arrays, groupById, inBlocks, joinedColumns, none } from "./columns.ts";
+import { type Arrays, groupById, type IdRange, inBlocks, joinedColumns, none } from "./columns.ts";
 import { Dealers, Dictionary } from "./dictionary.ts";
 import type { IndexedRows } from "./indexed-rows.ts";
-import { between, listIn, type Test, unknownNumber } from "./tests.ts";
+import { between, listIn, type Test, unknownNumber, vinPrefixes } from "./tests.ts";
 
 /** Arrays of a segment that are kept once they are loaded. */
 export interface KeptArrays {
@@ -179,7 +179,7 @@ export class Segment {
    *
    * - `column <name>`: an integer for each row, by position. `listing_id` has four: see `Session.vectors`. Unknown numbers are `unknownNumber`.
    * - `days <day>`: the days on market of each row on a day, which follow from `listed_on`.
-   * - `postings <name>`: of a column of ids, where the positions of each id begin, and the positions.
+   * - `postings <name>`: of a column of ids, where the positions of each id begin, and the positions; of the first part of VINs, those of each prefix.
    * - `sets <list>`: where the sets of each token begin, and the sets.
    */
   async arrays(what: string | KeptArrays): Promise<Arrays> {
@@ -227,6 +227,11 @@ export class Segment {
     return { segment: this, tests: all === sold ? [] : [isSold] };
   }
 
+  /** Returns the ids of a column that has postings. */
+  idRange(column: string): IdRange {
+    return column === vinPrefixes.column ? vinPrefixes.range : this.dictionary.columnRange(column);
+  }
+
   private named(name: string): KeptArrays {
     const at = name.indexOf(" ");
     const kind = name.slice(0, at);
@@ -238,18 +243,30 @@ export class Segment {
   private lengthOf(kind: string, column: string): number {
     const { all } = this.counts;
     if (kind === "column" || kind === "days") return all * (column === "listing_id" ? 4 : 1);
-    const { first, end } = kind === "sets" ? this.dictionary.rangeOf(column) : this.dictionary.columnRange(column);
+    const { first, end } = kind === "sets" ? this.dictionary.rangeOf(column) : this.idRange(column);
     return all + end - first;
   }
 
   private async read(kind: string, of: string): Promise<Arrays> {
     if (kind === "column") return this.readColumn(of);
     if (kind === "days") return this.daysOn(Number(of));
-    if (kind === "postings") return groupById(await this.array(`column ${of}`), this.dictionary.columnRange(of));
+    if (kind === "postings") return groupById(await this.idsIn(of), this.idRange(of));
     const list = listIn(of);
     if (list === undefined) throw new TypeError(`Unknown list ${of}: expected one of ${listNames.join(", ")}.`);
     const [tokens = none, sets] = await this.columns(sql`SELECT token, "set" FROM ${setsOf(this.catalog, list)}`);
     return groupById(tokens, this.dictionary.rangeOf(of), sets);
+  }
+
+  /** Returns the ids of a column, or those of the first characters of VINs. */
+  private async idsIn(column: string): Promise<Int32Array> {
+    const values = await this.array(`column ${column}`);
+    if (column !== vinPrefixes.column) return values;
+    const ids = new Int32Array(values.length);
+    await inBlocks(ids.length, (from, until) => {
+      for (let position = from; position < until; position += 1)
+        ids[position] = (values[position] as number) >>> vinPrefixes.shift;
+    });
+    return ids;
   }
 
   private readColumn(column: string): Promise<Arrays> {

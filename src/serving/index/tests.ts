@@ -98,5 +98,15 @@ const matchesMask = (mask: string): Test => ({
   }),
 });
 
+/** The first three characters of a VIN as an id: the upper bits of its first part. */
+export const vinPrefixes = { column: vinParts[0].column, shift: 12, range: { first: 0, end: 2 ** 18 } } as const;
+
+/** Returns the test of the first three characters of VINs, if the bits have them all. */
+export function vinPrefixTest({ column, bits, value }: Extract<Test, { kind: "hasBits" }>) {
+  const { shift, range } = vinPrefixes;
+  if (column !== vinPrefixes.column || bits >>> shift !== range.end - 1) return undefined;
+  return { kind: "in", column, ids: [value >>> shift] } as const;
+}
+
 /** Returns the list that a column has the sets of; undefined for other columns. */
 export const listIn = (column: string | undefined): ListName | undefined => listNames.find((list) => list === column);

@@ -174,7 +174,7 @@ function typedValue({ schema }: DocumentedParameter, text: string): unknown {
   return items.length === 1 ? items[0] : items;
 }
 
-/** Returns a value as JavaScript, JSON and Python write it. */
+/** Returns a value as JavaScript and JSON write it, and Python but for its constants. */
 const written = (value: unknown): string =>
   Array.isArray(value) ? `[${value.map((item) => JSON.stringify(item)).join(", ")}]` : JSON.stringify(value);
 
@@ -188,6 +188,9 @@ function enclosed([open, close]: readonly [string, string], items: readonly stri
     ? line
     : [open.trim(), ...items.map((item) => `${indent}${item},`), close.trim()].join("\n");
 }
+
+/** Constants of JSON in Python. */
+const pythonConstants: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
 
 /** The words of Python that parameters are named like. */
 const pythonWords: Readonly<Record<string, string>> = { from: "from_", as: "as_" };
@@ -207,7 +210,9 @@ const keyIn = (sampled: Sampled, environment: string): string =>
 function python(sampled: Sampled, { method, result, texts, named, itemsMax }: ClientCall): RequestSample {
   const items = [
     ...texts.map(written),
-    ...named.map(([name, value]) => `${pythonWords[name] ?? name}=${written(value)}`),
+    ...named.map(
+      ([name, value]) => `${pythonWords[name] ?? name}=${pythonConstants[written(value)] ?? written(value)}`,
+    ),
     ...(result === "items" ? [`items_max=${written(itemsMax)}`] : []),
   ];
   const call = enclosed([`client.${pythonMethod(method)}(`, ")"], items, "    ");

@@ -24,7 +24,7 @@ function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
     const metric = rows[0]?.metric ?? null;
     const measure = isRow(metric) ? String(metric.name) : "count";
     const values = rows.flatMap(rankedValueOf);
-    const whole = Math.max(...values.map(({ value }) => value));
+    const whole = Math.max(...values.map(({ value }) => Math.abs(value)));
     if (values.length === 0) return [];
     return [
       <Figure key={facet} id={facet} title={facet} of={measure}>
@@ -33,7 +33,7 @@ function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
           rows={values}
           columns={[
             { title: facet, cell: ({ name }) => name },
-            { title: "", cell: ({ value }) => <Meter part={value} whole={whole} /> },
+            { title: "", cell: ({ value }) => <Meter part={Math.abs(value)} whole={whole} /> },
             { title: measure, isNumber: true, cell: ({ value }) => decimal(value) },
           ]}
         />

@@ -184,7 +184,10 @@ const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
   const last = known.at(-1);
   if (first === undefined || last === undefined) return <g />;
   const paint = paintOf(color);
-  const stroke = { fill: "none", stroke: paint, "stroke-width": 2.4, "stroke-linejoin": "round" } as const;
+  const stroke = {
+    ...({ fill: "none", stroke: paint, "stroke-width": 2.4 } as const),
+    ...({ "stroke-linejoin": "round", "stroke-linecap": "round" } as const),
+  };
   const area = `${linePath(known, plot, isStepped)}V${px(plot.bottom)}H${px(plot.x(first[0]))}Z`;
   const start = { cx: px(plot.x(first[0])), cy: px(plot.y(first[1])) };
   return (
@@ -204,14 +207,15 @@ const Line = ({ mark, plot }: MarkProps<"line">): JSX.Element => {
   );
 };
 
-/** Returns the path through points, interrupted where a value is unknown. */
+/** Returns the path through points, interrupted where a value is unknown: a dot for a point alone. */
 function linePath(points: readonly Point[], plot: Plot, isStepped: boolean): string {
   return points
     .map(([x, y], index) => {
       if (y === null) return "";
       const left = px(plot.x(x));
       const top = px(plot.y(y));
-      if ((points[index - 1]?.[1] ?? null) === null) return `M${left} ${top}`;
+      const isAlone = (points[index + 1]?.[1] ?? null) === null;
+      if ((points[index - 1]?.[1] ?? null) === null) return `M${left} ${top}${isAlone ? "h0" : ""}`;
       return isStepped ? `H${left}V${top}` : `L${left} ${top}`;
     })
     .join("");

@@ -38,7 +38,10 @@ export function numberScale(values: readonly number[], options: NumberOptions): 
   // Noise is not drawn large: a scale spans at least 2 % of its greatest value, and four whole numbers unless it begins at zero.
   const span = Math.max(Math.abs(max) * 0.02, isWhole && !isFromZero ? 4 : 0);
   const margin = Math.max(0, (span - (max - first)) / 2);
-  const scale = scaleLinear([first - (isFromZero ? 0 : margin), Math.max(max + margin, first + 1e-9)], [0, 1]).nice(5);
+  const low = first - (isFromZero ? 0 : margin);
+  // Counts are not below zero, and neither is their axis.
+  const below = first >= 0 ? Math.max(0, -low) : 0;
+  const scale = scaleLinear([low + below, Math.max(max + margin + below, first + 1e-9)], [0, 1]).nice(5);
   return {
     at: (value) => scale(value),
     ticks: (max) =>

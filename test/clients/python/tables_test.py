@@ -48,6 +48,9 @@ class Exports(TableCase):
         self.assertEqual(statements.to_polars().rows(named=True), rows)
         self.assertEqual(statements.to_arrow().to_pylist(), rows)
         self.assertIn("data_version", statements["meta"])
+        cost = self.client.cost_micros
+        statements.to_arrow()
+        self.assertEqual(self.client.cost_micros, cost)
         with self.assertRaises(carquet.CarquetError) as caught:
             self.client.sql("SELECT pirce FROM active").json()
         self.assertEqual(caught.exception.code, "invalid_statement")

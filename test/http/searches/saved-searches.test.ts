@@ -60,6 +60,16 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
   assert.equal((await resumeSearch(database, { accountId, searchId }, atMs + 10_000)).attempts, 0);
   assert.deepEqual(await dueFor("2026-11-18.1", atMs + 10_000), [searchId], "with the page that failed");
 
+  const sent = { ...position, since: "2026-11-19.1", target: null, pageCursor: null, pageSent: 0 };
+  const succeeded = { ...sent, attempts: 0, nextAtMs: atMs + 10_000, messages: 3, lastAtMs: atMs, lastOutcome: "200" };
+  await recordAttempt(database, { searchId, ...succeeded, stopped: null });
+  for (const version of ["2026-11-19.1", "2026-11-18.9"])
+    assert.equal(
+      await claimSearch(database, { ...claim, version, atMs: atMs + 10_000 }),
+      undefined,
+      "another service has sent it meanwhile",
+    );
+
   const rotated = await rotateSecret(database, { accountId, searchId }, atMs);
   const dayMs = 86_400_000;
   assert.deepEqual([rotated.oldSecret, rotated.secret === secret], [secret, false]);

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 import httpx
 
-from .errors import error_of
+from .errors import error_of, json_of
 from .exports import Export, ExportFormat, Statements
 from .models import (
     ChangeCollection,
@@ -261,10 +261,13 @@ class Client:
         `params` are the values of `$name`.
         """
 
+        key = str(uuid.uuid4())
+
         @contextmanager
         def run(format: str) -> Iterator[httpx.Response]:
             address, query = self._url + "/v1/sql", {"format": format}
-            request = self._http.build_request("POST", address, params=query, json={"sql": sql, "params": params})
+            headers = {"Idempotency-Key": f"{key}-{format}"}
+            request = self._http.build_request("POST", address, params=query, headers=headers, json={"sql": sql, "params": params})
             request.extensions["timeout"] = httpx.Timeout(self._timeout_seconds, read=None).as_dict()
             with closing(self._send(request, is_stream=True)) as response:
                 yield response
@@ -280,25 +283,25 @@ class Client:
         """Saves a search, whose changes are posted to its webhook. The answer alone has the secret that signs the messages."""
         search = {"name": name, "query": query, **({} if webhook_url is None else {"webhook_url": webhook_url})}
         request = self._http.build_request("POST", self._url + "/v1/searches", json=search)
-        body: SearchEnvelope = self._send(request).json()
+        body: SearchEnvelope = json_of(self._send(request))
         return body
 
     def resume_search(self, search_id: str) -> SearchEnvelope:
         """Starts the stopped messages of a saved search again."""
         path = f"/v1/searches/{path_segment(search_id)}/resume"
-        body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
+        body: SearchEnvelope = json_of(self._send(self._http.build_request("POST", self._url + path)))
         return body
 
     def rotate_search_secret(self, search_id: str) -> SearchEnvelope:
         """Replaces the secret of a saved search; for 24 hours, messages have a signature with the old one too."""
         path = f"/v1/searches/{path_segment(search_id)}/rotate"
-        body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
+        body: SearchEnvelope = json_of(self._send(self._http.build_request("POST", self._url + path)))
         return body
 
     def delete_search(self, search_id: str) -> SearchEnvelope:
         """Deletes a saved search."""
         path = f"/v1/searches/{path_segment(search_id)}"
-        body: SearchEnvelope = self._send(self._http.build_request("DELETE", self._url + path)).json()
+        body: SearchEnvelope = json_of(self._send(self._http.build_request("DELETE", self._url + path)))
         return body
 
     def document(self) -> OpenApiDocument:
@@ -348,12 +351,7 @@ class Client:
         raise error_of(response)
 
     def _json(self, path: str, query: Mapping[str, object], idempotency_key: str | None = None) -> Any:
-        """Returns the body of a response. Raises a CarquetError if it is not JSON."""
-        response = self.get(path, query, {} if idempotency_key is None else {"Idempotency-Key": idempotency_key})
-        try:
-            return response.json()
-        except ValueError:
-            raise error_of(response) from None
+        return json_of(self.get(path, query, {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}))
 
     def _paged(self, path: str, query: Mapping[str, Any], items_max: int | None) -> Pages[Any]:
         """Returns the pages of a search, from `cursor` or `offset` of the query on."""

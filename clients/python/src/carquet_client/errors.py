@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import httpx
 
@@ -33,6 +34,14 @@ class CarquetError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} [{self.status} {self.code}, request {self.request_id}]"
+
+
+def json_of(response: httpx.Response) -> Any:
+    """Returns the body of a response. Raises a CarquetError if it is not JSON."""
+    try:
+        return response.json()
+    except ValueError:
+        raise error_of(response) from None
 
 
 def error_of(response: httpx.Response) -> CarquetError:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overloa
 
 import httpx
 
-from .errors import missing_extra
+from .errors import json_of, missing_extra
 from .models import SqlResult
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Export:
 class Statements(Export):
     """
     SQL, whose result is saved or read as an export is, or as the JSON of the API: `statements["data"]` are its rows. JSON is requested once; each other
-    use runs the statements again, and is charged.
+    use runs the statements again. A format is charged once within 24 hours.
     """
 
     def __init__(self, run: Callable[[Any], AbstractContextManager[httpx.Response]]) -> None:
@@ -117,7 +117,7 @@ class Statements(Export):
         if self._json is None:
             with self._run("json") as response:
                 response.read()
-                self._json = response.json()
+                self._json = json_of(response)
         return self._json
 
 
