@@ -93,9 +93,9 @@ function queryOf(query: string, since: string): QueryOf<"listChanges"> {
 const invalid = (parameter: string, value: string | undefined, allowed: string): Refusal =>
   refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
 
-/** Returns the query string of the changes of a search after a version. */
+/** Returns the query string of the changes of a search after a version, as a URL has it: what its author has not encoded is encoded. */
 export const changesQuery = ({ query, since }: Pick<SavedSearch, "query" | "since">): string =>
-  query === "" ? `since=${since}` : `${query}&since=${since}`;
+  query === "" ? `since=${since}` : `${query.replaceAll(/[^!-~]|#/gu, encodeURIComponent)}&since=${since}`;
 
 const feedSignature = (searchId: string, secret: string): Buffer =>
   createHmac("sha256", secret).update(`feed ${searchId}`).digest();

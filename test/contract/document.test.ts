@@ -137,6 +137,8 @@ const takes =
   (name: RegExp): Happens =>
   ({ parameters }) =>
     parameters.some((parameter) => name.test(parameter.name));
+/** Whether the operation reads filters of the version in service from a body. */
+const savesSearch: Happens = ({ id }) => id === "createSearch";
 const sendsBody: Happens = ({ requestBody }) => requestBody !== undefined;
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
@@ -147,7 +149,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   incompatible_parameters: everywhere,
   repeated_parameter: everywhere,
   missing_parameter: everywhere,
-  unknown_postal_code: takes(/^postal_code$/),
+  unknown_postal_code: (one) => takes(/^postal_code$/)(one) || savesSearch(one),
   snapshot_unavailable: takes(/^snapshot_date/),
   version_unavailable: (operation) => metered(operation) && !isFile(operation) && !isSql(operation),
   invalid_statement: isSql,
@@ -171,7 +173,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   headers_too_large: everywhere,
   internal_error: everywhere,
   metering_unavailable: withKey,
-  data_unavailable: metered,
+  data_unavailable: (one) => metered(one) || savesSearch(one),
   overloaded: everywhere,
   deadline_exceeded: metered,
 };

@@ -141,10 +141,12 @@ function refuseTooManyValues({ facet = [], facet_limit: limit, metric }: TrendQu
 
 /** Refuses levels of snapshots with more listings than the engine can measure within the deadline. Each facet measures them once. */
 function refuseTooManyListings(
-  { interval, facet = [] }: TrendQuery,
+  { interval, facet = [], metric }: TrendQuery,
   intervals: readonly TrendInterval[],
   snapshotSizes: LakeVersion["snapshotSizes"],
 ): void {
+  // Events alone read no levels.
+  if (facet.length === 0 && metric.every(isEvent)) return;
   const listings = intervals.reduce((sum, { levelDay }) => sum + (snapshotSizes.get(levelDay ?? "") ?? 0), 0);
   const max = Math.floor(trendListingsMax / Math.max(1, facet.length));
   if (listings <= max) return;

@@ -190,7 +190,11 @@ function enclosed([open, close]: readonly [string, string], items: readonly stri
 }
 
 /** Constants of JSON in Python. */
-const pythonConstants: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
+const pythonConstants: ReadonlyMap<string, string> = new Map([
+  ["true", "True"],
+  ["false", "False"],
+  ["null", "None"],
+]);
 
 /** The words of Python that parameters are named like. */
 const pythonWords: Readonly<Record<string, string>> = { from: "from_", as: "as_" };
@@ -211,7 +215,7 @@ function python(sampled: Sampled, { method, result, texts, named, itemsMax }: Cl
   const items = [
     ...texts.map(written),
     ...named.map(
-      ([name, value]) => `${pythonWords[name] ?? name}=${pythonConstants[written(value)] ?? written(value)}`,
+      ([name, value]) => `${pythonWords[name] ?? name}=${pythonConstants.get(written(value)) ?? written(value)}`,
     ),
     ...(result === "items" ? [`items_max=${written(itemsMax)}`] : []),
   ];
