@@ -4,10 +4,9 @@ import { writeSync } from "node:fs";
 /** Ends on a signal as other programs do, until the returned function is called. */
 export function exitOnSignals(): () => void {
   const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
-  const end = (signal: NodeJS.Signals): void => endNow(signals.find((known) => known === signal));
-  for (const signal of signals) process.once(signal, end);
+  for (const signal of signals) process.once(signal, endNow);
   return () => {
-    for (const signal of signals) process.off(signal, end);
+    for (const signal of signals) process.off(signal, endNow);
   };
 }
 
@@ -15,7 +14,7 @@ export function exitOnSignals(): () => void {
  * Ends the process at once by a signal, after temporary files have been removed: those that an `exit` listener removes. `process.exit` would wait for the
  * statement of the engine that runs.
  */
-export function endNow(signal: "SIGHUP" | "SIGINT" | "SIGTERM" | "SIGKILL" = "SIGKILL"): void {
+export function endNow(signal: NodeJS.Signals = "SIGKILL"): void {
   process.emit("exit", 1);
   process.kill(process.pid, signal);
 }

@@ -1,7 +1,7 @@
 /** Connects to sources of feeds, each kind by its module, which is loaded when a source needs it. Secrets are in environment variables. */
 import { UserError } from "../base/user-error.ts";
 import type { Connector } from "../connectors/connector.ts";
-import { type FeedSource, inClear, isSentInClear } from "./sources-file.ts";
+import { type FeedSource, inClear, sendsInClear } from "./sources-file.ts";
 
 /** Returns the secret of a key, from the environment variable that the file names. */
 type SecretOf = (key: string, variable: string | undefined) => string | undefined;
@@ -47,8 +47,7 @@ async function connectHttps(settings: NonNullable<FeedSource["https"]>, secretOf
   const url = settings.url ?? secretOf("https.urlVariable", urlVariable) ?? "";
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UserError(`invalid URL in ${urlVariable ?? "https.url"}: expected one that begins with https://.`);
-  if (isSentInClear(new URL(url)) && (settings.username ?? settings.tokenVariable) !== undefined)
-    throw new UserError(`the URL in ${urlVariable ?? "https.url"} ${inClear}.`);
+  if (sendsInClear(new URL(url), settings)) throw new UserError(`the URL in ${urlVariable ?? "https.url"} ${inClear}.`);
   const token = secretOf("https.tokenVariable", settings.tokenVariable);
   const password = secretOf("https.passwordVariable", settings.passwordVariable);
   const authorization = token !== undefined ? `Bearer ${token}` : password && basic(username, password);

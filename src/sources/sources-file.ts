@@ -115,11 +115,8 @@ function patternOf(https: HttpsSettings | undefined, files: string | undefined, 
 }
 
 /** Returns the name of the file at a URL. */
-function checkHttps(
-  { url, urlVariable, name, username, passwordVariable, tokenVariable }: HttpsSettings,
-  files: string | undefined,
-  fail: Fail,
-): string {
+function checkHttps(settings: HttpsSettings, files: string | undefined, fail: Fail): string {
+  const { url, urlVariable, name, username, passwordVariable, tokenVariable } = settings;
   if (files !== undefined) fail(".files", "not used by https: expected none");
   if ((url === undefined) === (urlVariable === undefined)) fail(".https", "expected either url or urlVariable");
   if ((username === undefined) !== (passwordVariable === undefined))
@@ -128,8 +125,7 @@ function checkHttps(
   const file = name ?? fileNameAt(new URL(url ?? "https://secret/"), fail);
   if (fileOf(file) === undefined || !isFileName(file))
     fail(".https.name", `file "${printable(file, 40)}": expected a name that ends with ${feedEndings}`);
-  if (url !== undefined && isSentInClear(new URL(url)) && (username ?? tokenVariable) !== undefined)
-    fail(".https.url", inClear);
+  if (url !== undefined && sendsInClear(new URL(url), settings)) fail(".https.url", inClear);
   return file;
 }
 
@@ -143,9 +139,14 @@ function fileNameAt({ pathname }: URL, fail: Fail): string {
 
 export const inClear = "would send credentials in the clear: expected https://";
 
-/** Returns whether requests of a URL pass a network without encryption. */
-export const isSentInClear = ({ protocol, hostname }: URL): boolean =>
-  protocol === "http:" && !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname);
+/** Returns whether credentials of a source would pass a network without encryption. */
+export const sendsInClear = (
+  { protocol, hostname }: URL,
+  { username, tokenVariable }: Pick<HttpsSettings, "username" | "tokenVariable">,
+): boolean =>
+  (username ?? tokenVariable) !== undefined &&
+  protocol === "http:" &&
+  !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname);
 
 /** Throws a UserError if the mapping of a source cannot be used in dated folders. */
 async function checkMapping({ name, mapping }: FeedSource): Promise<void> {

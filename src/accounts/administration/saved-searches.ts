@@ -168,8 +168,8 @@ interface Claim {
 }
 
 /**
- * Claims the next message of a search for a service, by postponing it; undefined if another service has, or has sent it. Records what the message leads to: if its attempt is
- * not recorded, because the service is killed, it is repeated, and is no other one.
+ * Claims the next message of a search for a service, by postponing it; undefined if another service has, or has sent it. Records what the message leads
+ * to: if its attempt is not recorded, because the service is killed, it is repeated, and is no other one.
  */
 export const claimSearch = (
   opened: SqlDatabase,
