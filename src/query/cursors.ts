@@ -3,6 +3,7 @@
  * those of one market. A cursor belongs to the parameters of its request.
  */
 import { hash } from "node:crypto";
+import { isDay } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 
@@ -31,12 +32,15 @@ export const cursorOf = (version: string, request: PagedRequest, position: strin
 /** Returns the version that a request's cursor names; undefined without a cursor. Refuses with `invalid_parameter_value`. */
 export const versionOfCursor = (request: PagedRequest): string | undefined => contentOf(request)?.version;
 
-/** Returns the groups that a pattern finds in the position of a cursor; undefined without a cursor. Refuses with `invalid_parameter_value`. */
+/**
+ * Returns the groups that a pattern finds in the position of a cursor, of which `day` must be a day; undefined without a cursor. Refuses with
+ * `invalid_parameter_value`.
+ */
 export function positionOfCursor(request: PagedRequest, pattern: RegExp): Readonly<Record<string, string>> | undefined {
   const content = contentOf(request);
   if (content === undefined) return undefined;
   const groups = pattern.exec(content.position ?? "")?.groups;
-  if (groups === undefined) throw invalid(request);
+  if (groups === undefined || (groups.day !== undefined && !isDay(groups.day))) throw invalid(request);
   return groups;
 }
 

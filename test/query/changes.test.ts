@@ -82,6 +82,16 @@ async function changes(since: string, version: string, query: Query, limit = 100
   }
 }
 
+test("a cursor whose day is none is refused as one of another request is", async () => {
+  const path = `/v1/changes?since=${versions[0]}&limit=1`;
+  const { pagination } = await client.getBody("listChanges", path);
+  const cursor = Buffer.from(pagination.next_cursor ?? "", "base64url").toString();
+  const changed = cursor.replace(/\d{4}-\d\d-\d\d(?= [0-9a-f]{32}$)/, "2026-02-31");
+  assert.notEqual(changed, cursor);
+  const { status, code } = await client.getError(`${path}&cursor=${Buffer.from(changed).toString("base64url")}`);
+  assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
+});
+
 const none: Query = new Map();
 const [first = "", second = "", third = "", fourth = "", replayed = "", last = ""] = versions;
 /** Each from the one before it; the third continues the second one only until days were ingested again. */

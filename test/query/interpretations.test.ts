@@ -149,6 +149,11 @@ not in Texas                                           | exclude_state=TX       
 not near 94110                                         |                                                                                                               |             | not near 94110!                  |
 suv not within 50 miles of 94110                       | body_type=SUV                                                                                                 |             | not within 50 miles of 94110!    |
 honda civic 2018 max $20,000                           | make=Honda&model=Civic&year=2018&max_price=20000                                                              |             |                                  |
+rav4 under 40k miles near 94110                        | make=Toyota&model=RAV4&max_mileage=40000&postal_code=94110&radius=25                                          |             |                                  |
+toyota camry 2018 and under 30k miles                  | make=Toyota&model=Camry&year=2018&max_mileage=30000                                                           | and         |                                  |
+toyota camry 2018 and under                            | make=Toyota&model=Camry&year=2017,2018                                                              |             |                                  |
+in-stock 2020 camry                                    | availability_status=stock&year=2020&make=Toyota&model=Camry                                                   |             |                                  |
+camry near 94110-1234                                  | make=Toyota&model=Camry&postal_code=94110&radius=25                                                           |             |                                  |
 toyota camry 2018 under 30k miles                      | make=Toyota&model=Camry&year=2018&max_mileage=30000                                                           |             |                                  |
 under 32.3k                                            | max_price=32300                                                                                               |             |                                  |
 suv under 100000 km                                    | body_type=SUV                                                                                                 |             | under 100000 km!                 |
@@ -353,6 +358,14 @@ function phrasesOf(listing: Listing, chance: Chance, lastYear: number): readonly
   );
   return phrases;
 }
+
+test("an age below a year is shown as the model years from this one on", async () => {
+  const { spans } = await interpreted("less than 1 year old");
+  assert.deepEqual(
+    spans.map(({ value }) => value),
+    ["at least 2026"],
+  );
+});
 
 test("a ZIP code that is a stock number too has both meanings, and with words before it that of the stock number", async () => {
   const stocked = { vin: vinOf(1), dealer_id: dealerIdOf(1), make: "Kia", stock_number: "94110" };

@@ -100,6 +100,7 @@ test("a name is found by its beginning, by its words in any order and case, and 
 
 test("a misspelt name is found if none begins with the text", async () => {
   assert.deepEqual(await texts("toyotta"), ["Toyota"]);
+  assert.deepEqual(await texts("rav44"), ["Toyota RAV4"], "it could be a stock number, and is none");
   assert.deepEqual(await texts("qqqqqqqqqqqq"), []);
   assert.deepEqual(await texts("!"), []);
 });

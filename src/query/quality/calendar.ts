@@ -1,5 +1,5 @@
 /** The calendar of feeds: for each dealer and day, whether its feed came, was held, or is absent. It is derived from the lake. */
-import { integerIn, textIn } from "../../base/json.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { holdsOn } from "../../lake/market.ts";
@@ -87,36 +87,63 @@ const feedState: Sql = sql`CASE
   WHEN verdict <> 'none' THEN 'came'
   WHEN last_delivered_on >= delivery_date - ${integerLiteral(life.silentDays)} THEN 'silent' ELSE 'none' END`;
 
-/** A car that a dealer's feed of the day before had, and the one of the published day lacks. */
+/** A car that was in its dealer's feed before that of the published day, and is not in that one. */
 export interface MissingCar {
-  readonly dealerId: string;
   /** The id of its listing. */
   readonly id: string;
   readonly vin: string;
 }
 
-/** Returns the cars of some dealers that were in their feeds of the published day before the last one, and are not in those of the last one, by VIN. */
+/** Returns the first missing cars of a dealer by VIN. */
 export async function missingCars(
   source: ParquetVersion,
-  request: {
-    readonly dealers: readonly string[];
-    readonly day: string;
-    readonly before: string;
-    readonly limit: number;
-  },
+  { dealer, limit }: { readonly dealer: string; readonly limit: number },
 ): Promise<readonly MissingCar[]> {
-  const { dealers, day, before, limit } = request;
-  const { manifest, folder } = source;
-  const { listings, dealers: dealerFiles } = manifest.tables;
-  const rows = await source.rowsFrom(
-    [...listings, ...dealerFiles],
-    sql`
-    SELECT dealer_id, id, vin FROM (${rowsOfFiles("listings", listings, folder)})
-    JOIN (SELECT dealer_key, dealer_id FROM (${rowsOfFiles("dealers", dealerFiles, folder)})) USING (dealer_key)
-    WHERE dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND ${holdsOn(sql`DATE ${literal(day)}`)} AND last_seen = DATE ${literal(before)}
-    ORDER BY dealer_id, vin LIMIT ${integerLiteral(limit)}`,
+  const rows = await selectFromMissing(
+    source,
+    [dealer],
+    sql`id, vin`,
+    sql`ORDER BY vin LIMIT ${integerLiteral(limit)}`,
   );
-  return rows.map((row) => ({ dealerId: textIn(row, "dealer_id"), id: textIn(row, "id"), vin: textIn(row, "vin") }));
+  return rows.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin") }));
+}
+
+/** Returns how many cars of some dealers are missing, and the day of the feed that had them; nothing of dealers without any. */
+export async function countMissingCars(
+  source: ParquetVersion,
+  dealers: readonly string[],
+): Promise<ReadonlyMap<string, { readonly missing: number; readonly before: string }>> {
+  const count = sql`dealer_id, before::VARCHAR AS before, count(*)::INTEGER AS missing`;
+  const rows = await selectFromMissing(source, dealers, count, sql`GROUP BY dealer_id, before`);
+  return new Map(
+    rows.map((row) => [
+      textIn(row, "dealer_id"),
+      { missing: integerIn(row, "missing"), before: textIn(row, "before") },
+    ]),
+  );
+}
+
+/** Selects columns of the missing cars of some dealers: their listings, with the day `before` of the feed that had them. */
+async function selectFromMissing(
+  source: ParquetVersion,
+  dealers: readonly string[],
+  columns: Sql,
+  end: Sql,
+): Promise<readonly Row[]> {
+  const { manifest, folder } = source;
+  const before = Object.keys(manifest.days).findLast((day) => day < manifest.as_of);
+  if (before === undefined) return [];
+  const { listings, dealers: dealerFiles, feeds } = manifest.tables;
+  const feedFiles = filesOfDays(feeds, [before]);
+  return source.rowsFrom(
+    [...listings, ...dealerFiles, ...feedFiles],
+    sql`
+    SELECT ${columns} FROM (${rowsOfFiles("listings", listings, folder)})
+    JOIN (SELECT dealer_key, dealer_id FROM (${rowsOfFiles("dealers", dealerFiles, folder)})) USING (dealer_key)
+    JOIN (SELECT dealer_id, last_delivered_on AS before FROM (${rowsOfFiles("feeds", feedFiles, folder)})
+          WHERE delivery_date = DATE ${literal(before)}) USING (dealer_id)
+    WHERE dealer_id IN (SELECT unnest(${dealers}::VARCHAR[])) AND ${holdsOn(sql`DATE ${literal(manifest.as_of)}`)} AND last_seen = before ${end}`,
+  );
 }
 
 /** A file that brought a feed with a problem. */

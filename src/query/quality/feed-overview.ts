@@ -6,6 +6,7 @@ import type { LakeVersion } from "../../serving/lake-version.ts";
 import { hasFailed, lastDays } from "../../serving/published-day.ts";
 import {
   type CalendarFeed,
+  countMissingCars,
   type FeedCalendar,
   feedCalendar,
   type MissingCar,
@@ -30,15 +31,14 @@ export interface FeedProblem extends CalendarFeed {
   readonly feeds: readonly CalendarFeed[];
   /** The files that brought the feed, with their rows; none of a feed that is absent or empty. */
   readonly files: readonly ProblemFile[];
-  /** How many cars of its feed of the published day before this one lacks. */
+  /** How many cars of the dealer's feed before this one lacks, and the day of that feed; undefined if it lacks none. */
   readonly missing: number;
+  readonly before: string | undefined;
 }
 
 export interface FeedOverview {
   /** Calendar days, in order; the published one is the last. */
   readonly days: readonly string[];
-  /** The published day before the last one, if it is one of the days. */
-  readonly before: string | undefined;
   /** Days that were expected and not published. */
   readonly failed: readonly string[];
   /** How many feeds of the published day are in each state. */
@@ -67,17 +67,15 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
     return [{ ...feed, state: isLate ? "silent" : feed.state, isLate, dealerId, cars, feeds }];
   });
   const dealers = found.map(({ dealerId }) => dealerId);
-  const before = published.at(-2);
   const [files, missing, rows, summaries] = await Promise.all([
     problemFiles(version, { dealers, day: asOf }),
-    before === undefined ? [] : missingCars(version, { dealers, day: asOf, before, limit: shownCars * dealersMax }),
+    countMissingCars(version, dealers),
     version.feeds.feedsOf(dealers, asOf),
     version.feeds.summaries(published),
   ]);
   const usual = new Map(rows.map((row) => [textIn(row, "dealer_id"), numberOrNull(row.usual_vins)]));
   return {
     days,
-    before,
     failed: days.filter((day) => hasFailed(Object.keys(ingested), day)),
     states: { ...states, silent: (states.silent ?? 0) + found.filter(({ isLate }) => isLate).length },
     summaries,
@@ -86,7 +84,8 @@ export async function feedOverview(version: LakeVersion, daysMax: number): Promi
       name: version.dealers.nameOf(problem.dealerId) ?? problem.dealerId,
       usualVins: usual.get(problem.dealerId) ?? null,
       files: files.get(problem.dealerId) ?? [],
-      missing: missing.filter(({ dealerId }) => dealerId === problem.dealerId).length,
+      missing: missing.get(problem.dealerId)?.missing ?? 0,
+      before: missing.get(problem.dealerId)?.before,
     })),
   };
 }
@@ -102,7 +101,7 @@ export interface FeedDetails {
   readonly minVins: number | null;
   readonly lastDay: string | null;
   readonly files: readonly ProblemFile[];
-  /** The first cars of the day before that a held feed lacks. */
+  /** The first cars of the feed before that a held feed lacks. */
   readonly missing: readonly MissingCar[];
 }
 
@@ -119,11 +118,10 @@ export async function feedDetails(version: LakeVersion, dealer: string, day: str
   if (ownValue(manifest.days, day) === undefined) throw refuse("not_found", { what: "ingested day", id: day });
   const row = (await feeds.feedsOf([dealer], day)).find((feed) => feed.delivery_date === day);
   if (row === undefined) throw refuse("not_found", { what: "dealer with feeds", id: dealer });
-  const before = Object.keys(manifest.days).findLast((one) => one < day);
-  const isLast = day === manifest.as_of && row.verdict === "collapsed" && before !== undefined;
+  const isLast = day === manifest.as_of && row.verdict === "collapsed";
   const [files, missing] = await Promise.all([
     problemFiles(version, { dealers: [dealer], day }),
-    isLast ? missingCars(version, { dealers: [dealer], day, before, limit: shownCars }) : [],
+    isLast ? missingCars(version, { dealer, limit: shownCars }) : [],
   ]);
   return {
     dealerId: dealer,

@@ -1,6 +1,7 @@
 /** Amounts in questions: bounds of prices, miles, years and days, numbers of seats and the like, and the radius around a place. */
 import { plusDays } from "../../base/day.ts";
-import type { QuestionText } from "./question.ts";
+import { listingParameters } from "./merge-filters.ts";
+import { connectors, type QuestionText } from "./question.ts";
 import type { NotUnderstood, Reading, Understood } from "./reading.ts";
 
 interface Amount {
@@ -15,6 +16,9 @@ interface Amount {
   /** Whether it is a number of days, such as a week. */
   readonly isPeriod?: boolean;
 }
+
+/** The miles that the radius of a listing search can have. */
+const radiusMax = listingParameters.radius?.maximum ?? 0;
 
 const numberPattern = /^(\$?)(\d[\d,]*(?:\.\d+)?)(k?)$/i;
 
@@ -208,7 +212,8 @@ function unitAt(question: QuestionText, at: number, isPeriod = false) {
 function suffixAt(question: QuestionText, at: number) {
   for (const kind of ["or_more", "or_less"] as const) {
     const phrase = question.phraseAt(at, kind);
-    const isPrefix = prefixes.some((other) => question.phraseAt(at, other) !== undefined);
+    const first = connectors.has(question.tokens[at]?.key ?? "") ? at + 1 : at;
+    const isPrefix = prefixes.some((other) => question.phraseAt(first, other) !== undefined);
     if (phrase !== undefined && !(isPrefix && amountAt(question, at + phrase.length) !== undefined))
       return { ...phrase, kind };
   }
@@ -310,7 +315,8 @@ function agesReading(bounds: Bounds, { years, asOf }: BoundsContext): Reading {
   const { min, max } = limitsOf(bounds, 1);
   const now = Number(asOf.slice(0, "YYYY".length));
   const found = years.filter((year) => now - year >= (min ?? -Infinity) && now - year <= (max ?? Infinity));
-  const value = rangeText({ min: max && now - max, max: min && now - min });
+  const yearOf = (age: number | undefined): number | undefined => (age === undefined ? undefined : now - age);
+  const value = rangeText({ min: yearOf(max), max: yearOf(min) });
   if (found.length === 0) return { length, reason: "No listing has such an age." };
   return { length, attribute: "year", value, isRange: true, filters: { year: found.join() } };
 }
@@ -350,7 +356,7 @@ export function countAt(question: QuestionText, at: number): Understood | undefi
   return { length, attribute: unit.value, value: count, filters: { [unit.value]: count } };
 }
 
-/** Returns a radius: a distance with `within` before or `of` after it. */
+/** Returns a radius: a distance with `within` before or `of` after it. After `under`, more miles than a radius can have are those of the car. */
 export function radiusAt(question: QuestionText, start: number): Understood | undefined {
   const within = question.phraseAt(start, "within");
   const before = within ?? question.phraseAt(start, "below") ?? question.phraseAt(start, "at_most");
@@ -361,7 +367,7 @@ export function radiusAt(question: QuestionText, start: number): Understood | un
   const unit = unitAt(question, unitIndex);
   if (unit?.value !== "mileage") return undefined;
   const away = question.phraseAt(unitIndex + unit.length, "away");
-  if (within === undefined && away === undefined) return undefined;
+  if (within === undefined && (away === undefined || amount.value > radiusMax)) return undefined;
   const value = String(amount.value);
   const length = unitIndex + unit.length + (away?.length ?? 0) - start;
   return { length, attribute: "radius", value, filters: { radius: value } };

@@ -49,8 +49,8 @@ export async function interpret({ q }: QueryOf<"interpretQuestion">, version: La
     ignored: parts.flatMap(({ reading, ...words }) => (reading === undefined ? [words] : [])),
     unmatched: others.map(({ words, reason }, index) => {
       if (reason !== undefined) return { ...words, reason, suggestions: [] };
-      const max = index < suggestedWordsMax ? suggestionsMax : 0;
-      return { ...words, suggestions: suggestAmong(words.text, max, lexicon.names) };
+      const isSuggested = index < suggestedWordsMax;
+      return { ...words, suggestions: isSuggested ? suggestAmong(words.text, suggestionsMax, lexicon.names) : [] };
     }),
     ambiguous: understood.flatMap(({ words, reading: { alternatives = [] } }) =>
       alternatives.length === 0

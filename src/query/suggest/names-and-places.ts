@@ -123,8 +123,8 @@ interface PlaceContext {
 
 function afterPrefix(question: QuestionText, at: number, lexicon: Lexicon, context: PlaceContext): Named | undefined {
   const { isNear, isExpected } = context;
-  const code = question.tokens[at]?.text ?? "";
-  if (/^\d{5}$/.test(code) && zipCodes().has(code))
+  const [, code = ""] = /^(\d{5})(?:-\d{4})?$/.exec(question.tokens[at]?.text ?? "") ?? [];
+  if (zipCodes().has(code))
     return { length: 1, meanings: [{ attribute: "postal_code", value: code, filters: { postal_code: code } }] };
   const state = isExpected ? stateAt(question, at, lexicon) : undefined;
   const isMisspelt = state === undefined && (isExpected || stateAt(question, at + 1, lexicon) !== undefined);

@@ -3,7 +3,7 @@ import { boundsAt, countAt, radiusAt, unknownAt } from "./amounts.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { namedAt } from "./names-and-places.ts";
-import { QuestionText } from "./question.ts";
+import { connectors, QuestionText } from "./question.ts";
 import { isUnderstood, type Meaning, type Reading, type Understood } from "./reading.ts";
 
 /** A part of a question: its text with its offsets, and what it was read as; undefined for words that need no filter. */
@@ -33,8 +33,6 @@ const vinPattern = /^(?=.*\d)(?=.*[a-z])(?!\d+kms?$)[a-hj-npr-z0-9]{8,17}$/;
 
 /** A misspelt name has at most this many tokens. */
 const misspeltTokensMax = 3;
-
-const connectors: ReadonlySet<string> = new Set(["or", "nor", "and"]);
 
 export class QuestionParser {
   private readonly question: QuestionText;

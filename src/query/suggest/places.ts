@@ -20,7 +20,7 @@ let cities: readonly City[] | undefined;
 
 /** Returns the cities and ZIP codes that a text begins to name, the most populous first, at most `max`. */
 export function placesBeginning(text: string, max: number): readonly SuggestedPlace[] {
-  const digits = text.trim();
+  const digits = text.trim().replace(/(?<=^\d{5})-\d{0,4}$/, "");
   if (/^\d{3,5}$/.test(digits)) {
     const lowest = Number(digits.padEnd(5, "0"));
     const greatest = Number(digits.padEnd(5, "9"));

@@ -19,9 +19,12 @@ interface Phrase {
 /** No phrase has more tokens. */
 const phraseTokensMax = 4;
 
-/** Numbers with separators of thousands, other numbers with what follows them, words, and single characters that are neither white space nor punctuation. */
+/** Words that lead from one value to another. */
+export const connectors: ReadonlySet<string> = new Set(["or", "nor", "and"]);
+
+/** ZIP+4 codes, numbers with separators of thousands, other numbers with what follows them, words, and single characters that are neither white space nor punctuation. */
 const tokenPattern =
-  /\$?\d{1,3}(?:,\d{3})+(?:k(?!\p{L}))?(?!\p{N})|\$?\d+(?:\.\d+)?[\p{L}\p{M}\p{N}]*|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*|[<>]=?|[^\s\p{P}]/gu;
+  /\d{5}-\d{4}(?![\p{L}\p{N}])|\$?\d{1,3}(?:,\d{3})+(?:k(?!\p{L}))?(?!\p{N})|\$?\d+(?:\.\d+)?[\p{L}\p{M}\p{N}]*|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*|[<>]=?|[^\s\p{P}]/gu;
 
 /** A number with its unit, such as 4dr and 300hp, is two tokens. */
 const withUnit = /^(\$?\d+(?:\.\d+)?)(\p{L}+)$/u;

@@ -24,7 +24,7 @@ export async function countActive(version: LakeVersion, filter: Filter): Promise
 }
 
 /** The words before a stock number that say what it is. `in stock` says something else. */
-const introduction = /(?<!\bin\s+)\bstock(?:\s+(?:number|no\.?|#))?\s*[#:]?\s*$/i;
+const introduction = /(?<!\bin[\s-]+)\bstock(?:\s+(?:number|no\.?|#))?\s*[#:]?\s*$/i;
 
 /** Returns the words of a question before a stock number, with those that say what it is. */
 export const introduced = (words: string): string => (introduction.test(words) ? words : `${words}stock number `);

@@ -46,10 +46,12 @@ export function suggestAmong(
   names: readonly Name[],
   others: readonly Name[] = [],
 ): readonly Suggestion[] {
-  const found = matchesOf(q, [...names, ...others]);
-  const matches = found.length > 0 || q.length < misspelledMin ? found : misspelled(q, names);
-  return matches.filter(({ count }) => count > 0).slice(0, limit);
+  const found = matchesOf(q, [...names, ...others].filter(hasListings));
+  const matches = found.length > 0 || q.length < misspelledMin ? found : misspelled(q, names.filter(hasListings));
+  return matches.slice(0, limit);
 }
+
+const hasListings = ({ suggestion }: Name): boolean => suggestion.count > 0;
 
 /** Returns the places, the part of a VIN and the stock number that a text names, with their listings. */
 function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]> {

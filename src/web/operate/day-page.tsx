@@ -128,7 +128,7 @@ const Feed = ({ feed }: { readonly feed: FeedDetails }): JSX.Element => (
     />
     {feed.missing.length === 0 ? null : (
       <>
-        <h3 class="more">Cars of the day before that are missing</h3>
+        <h3 class="more">Cars of the feed before that are missing</h3>
         <ul class="cols small">
           {feed.missing.map(({ id, vin }) => (
             <li key={id}>

@@ -24,13 +24,13 @@ import { FeedLink, feedPath, operatePath } from "./operate-page.tsx";
 
 interface BrokenFeedsProps {
   readonly feeds: readonly FeedProblem[];
-  /** The days of the bars, and the published one before the last. */
-  readonly overview: Pick<FeedOverview, "days" | "before">;
+  /** The days of the bars. */
+  readonly days: FeedOverview["days"];
   readonly visitor: Visitor;
 }
 
 /** The feeds that wait for a decision. */
-export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: BrokenFeedsProps): JSX.Element => (
+export const BrokenFeeds = ({ feeds, days, visitor }: BrokenFeedsProps): JSX.Element => (
   <ul class="todo">
     {feeds.map((feed) => (
       <li key={feed.dealerId} id={`feed-${feed.dealerId}`}>
@@ -39,7 +39,7 @@ export const BrokenFeeds = ({ feeds, overview: { days, before }, visitor }: Brok
             {feed.name} <Badge look="high">looks broken</Badge>
           </h3>
           <p>
-            <Words sentence={brokenFeedText(oddnessOf(feed, before))} />{" "}
+            <Words sentence={brokenFeedText(oddnessOf(feed))} />{" "}
             <FeedLink id={feed.dealerId} day={feed.day} name="See them" />
           </p>
           {feed.files.map(({ file, firstRow, rows }) => (
@@ -92,13 +92,13 @@ export const SilentActs = ({ feed, decision, visitor }: SilentActsProps): JSX.El
 const namesOf = (dealer: string, day: string) => ({ dealer, day });
 
 /** Returns what is odd about a held feed: too few rows, or prices that jumped. */
-const oddnessOf = (feed: FeedProblem, before: string | undefined): BrokenFeed => ({
+const oddnessOf = (feed: FeedProblem): BrokenFeed => ({
   vins: feed.vins,
   usualVins: feed.usualVins,
   ...(feed.vins < (feed.min_vins ?? 0)
     ? {
         missing: feed.missing,
-        before: before === plusDays(feed.day, -1) ? undefined : before && shortDay(before, feed.day),
+        before: feed.before === plusDays(feed.day, -1) ? undefined : feed.before && shortDay(feed.before, feed.day),
       }
     : { jumpedPrices: feed.jumped_prices, knownPrices: feed.known_prices }),
 });

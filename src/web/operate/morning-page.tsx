@@ -70,7 +70,7 @@ export const morningPage =
               <h2>{decideTitle(open.length)}</h2>
               <span>Decided today: {count(decided.length)}</span>
             </div>
-            {open.length === 0 ? null : <BrokenFeeds feeds={open} overview={overview} visitor={visitor} />}
+            {open.length === 0 ? null : <BrokenFeeds feeds={open} days={overview.days} visitor={visitor} />}
           </section>
           {decided.length === 0 ? null : (
             <DecidedToday decisions={decided} nameOf={nameOf} asOf={asOf} visitor={visitor} />
