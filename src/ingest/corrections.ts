@@ -7,11 +7,12 @@
  * kill, the next ingest repeats the replay. A correction that cannot be ingested is moved to `refused/`, and the lake stays as it was.
  */
 
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDay } from "../base/day.ts";
-import { createFolder, folderEntries, moveFile } from "../base/files.ts";
+import { createFolder, folderEntries, isNotFound, moveFile } from "../base/files.ts";
 import { ownValue } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
@@ -56,11 +57,27 @@ export async function queueCorrection(
       `Invalid file "${printable(name, 60)}": expected one of the format of ${printable(found.name, 60)}.`,
     );
   const target = join(queue, "corrected", day, found.name);
-  await createFolder(dirname(target));
-  // Files that are being copied have no ending of a feed.
-  await copyFile(path, `${target}.part`);
-  await moveFile(`${target}.part`, target);
+  // An ingest moves the folder of the day, so that a file is copied beside it.
+  const copied = join(queue, "corrected", `.${randomUUID()}.part`);
+  await createFolder(dirname(copied));
+  try {
+    await copyFile(path, copied);
+    await moveIntoFolder(copied, target);
+  } finally {
+    await rm(copied, { force: true });
+  }
   return found.name;
+}
+
+/** Moves a file into a folder, which an ingest can claim before the move, so that it is created again, or right after it. */
+async function moveIntoFolder(from: string, to: string): Promise<void> {
+  await createFolder(dirname(to));
+  await moveFile(from, to).catch(async (thrown: unknown) => {
+    if (!isNotFound(thrown)) throw thrown;
+    if (!existsSync(from)) return;
+    await createFolder(dirname(to));
+    await moveFile(from, to);
+  });
 }
 
 /** Returns whether a correction waits for an ingest, or is being ingested. */

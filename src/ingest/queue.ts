@@ -35,9 +35,10 @@ export interface QueueOptions extends IngestOptions {
   readonly onDelivery: (event: QueueEvent) => void;
 }
 
-type Folder = "waiting" | "ingested" | "refused";
+const folders = ["waiting", "ingested", "refused"] as const;
 
-const folders: readonly Folder[] = ["waiting", "ingested", "refused"];
+/** A day in `arriving` is before one in `waiting` only while a fetch adds a late file to it. */
+type Folder = (typeof folders)[number] | "arriving";
 
 /**
  * Ingests the deliveries that wait in a queue, and moves them. Returns whether a version was published. Throws a UserError at the first
@@ -48,7 +49,12 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
     throw new UserError(`${queue}: not found: expected the folder of a queue, as "carquet fetch" creates it.`);
   for (const folder of folders) await createFolder(join(queue, folder));
   let hasPublished = false;
+  const [arriving] = await daysIn(queue, "arriving");
   for (const day of await daysIn(queue, "waiting")) {
+    if (arriving !== undefined && arriving < day)
+      throw new UserError(
+        `${join(queue, "waiting", day)}: waits for ${arriving}, to which a file is being added: expected "carquet fetch" to complete that day.`,
+      );
     const event = await takeDelivery(lake, queue, day, options);
     hasPublished ||= event.outcome === "ingested";
     options.onDelivery({ ...event, ...(await moved(queue, event)) });
@@ -78,7 +84,7 @@ const misnamedIn = async (queue: string): Promise<readonly string[]> =>
 export const countQueue = async (queue: string): Promise<{ readonly waiting: number; readonly refused: number }> => ({
   waiting:
     (await daysIn(queue, "waiting")).length + (await misnamedIn(queue)).length + (await correctedDays(queue)).length,
-  refused: (await daysIn(queue, "refused")).length,
+  refused: (await folderEntries(join(queue, "refused"))).filter((name) => isDay(name.replace(/\.\d+$/, ""))).length,
 });
 
 /** Counts the days that an ingest of a queue writes: those that wait, and for each with corrections, all days from it on, which it replays. */
@@ -146,7 +152,7 @@ async function moved(
   { day, outcome, reason }: QueueEvent,
   from = "waiting",
 ): Promise<Pick<QueueEvent, "notMoved">> {
-  const folder: Folder = outcome === "refused" ? "refused" : "ingested";
+  const folder = outcome === "refused" ? "refused" : "ingested";
   try {
     const name = await freeName(join(queue, folder), day);
     await rename(join(queue, from, day), join(queue, folder, name));

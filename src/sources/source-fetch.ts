@@ -334,8 +334,9 @@ export class SourceFetch {
     const { name: source, mapping, preset, dealers, dealer: fixed } = this.source;
     const { queue } = this.options;
     if (preset === "carquet") {
-      const parts = [tableOfName(name).table, source, ...(dealer === undefined ? [] : [dealer]), name];
-      return queueFile(queue, day, parts.join("-"), from, sha256);
+      const dealerPart = dealer === undefined ? "" : `${encodeURIComponent(dealer).replaceAll(".", "%2E")}.`;
+      // Names of sources have no dot, so that two files have two names.
+      return queueFile(queue, day, `${tableOfName(name).table}-${source}.${dealerPart}${name}`, from, sha256);
     }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
     if (path !== undefined) await queueText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));

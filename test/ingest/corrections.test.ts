@@ -1,6 +1,6 @@
 /** Corrections of feeds that were ingested: they replace a file of their day, and the lake is replayed from it. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -200,6 +200,12 @@ test("an ingest that was cut off repeats the replay of a correction; one that ca
   assert.deepEqual(await verdicts(), ["accepted 12", "accepted 10"]);
   assert.deepEqual(await run(), [{ day: days[1], outcome: "corrected" }]);
   assert.deepEqual(await verdicts(), ["accepted 12", "accepted 9"]);
+});
+
+test("what is copied as a correction lies beside the folder that an ingest claims, and is removed if it cannot be copied", async (scope) => {
+  const { queue, correct } = await heldQueue(scope);
+  await assert.rejects(correct(join(queue, "nowhere.csv")), /ENOENT/);
+  assert.deepEqual(readdirSync(join(queue, "corrected")), []);
 });
 
 test("only a file of an ingested delivery is corrected", async (scope) => {

@@ -118,6 +118,15 @@ test("rows that agree in the dealer's columns, ignoring case and spaces, belong 
   );
 });
 
+test("a dealer is that of the first row that leaves the fewest of its fields unknown", async (t) => {
+  const mapping = { fields, dealer: { key: ["id"], fields: { name: "seller", city: "town" } } };
+  const csv = csvOf("vin,id,seller,town", `${vinOf(1)},7,,`, `${vinOf(2)},7,North,Boise`, `${vinOf(3)},7,South,Reno`);
+  const lake = await lakeOfForeign(t, { mapping, csv });
+  const dealers = await queryLake(lake, "SELECT name, city FROM dealers");
+  assert.deepEqual(dealers, [{ name: "North", city: "Boise" }]);
+  assert.equal((await queryLake(lake, "FROM active")).length, 3);
+});
+
 test("a file may use semicolons and latin-1", async (t) => {
   const lake = await lakeOfForeign(t, {
     mapping: {

@@ -93,6 +93,16 @@ test("late and corrected deliveries are set aside with the reason, and a later o
   assert.equal(await asOf(), "2026-11-20");
 });
 
+test("a day waits for one before it to which a file is being added", async () => {
+  const day = await deliver("2026-11-22", 1);
+  const arriving = join(queue, "arriving", "2026-11-21");
+  mkdirSync(arriving, { recursive: true });
+  await assert.rejects(run(), /2026-11-22: waits for 2026-11-21, to which a file is being added/);
+  assert.ok(existsSync(day));
+  rmSync(join(queue, "arriving"), { recursive: true });
+  rmSync(day, { recursive: true });
+});
+
 test("a second correction of a day is kept beside the first", async () => {
   await deliver("2026-11-19", 4);
   assert.equal((await run())[0]?.outcome, "refused");

@@ -29,6 +29,7 @@ const cars = {
   ofOtherMake: { vin: accord(4), make: "Ford", doors: 3 },
   mistyped: { vin: accord(5).replace(/^(.{8})./, (_, head) => `${head}${checkDigit(accord(5)) === "1" ? "2" : "1"}`) },
   ofSibling: { vin: ram, make: "Dodge", model: "Ram 1500" },
+  ofShortYear: { vin: accord(6), year: "03" },
   unknown: { vin: checked("1HGZZ82603A000006"), doors: "four" },
 } as const satisfies Readonly<Record<string, FeedRow>>;
 
@@ -106,6 +107,7 @@ test("a row of another year or make than its VIN is noted, and nothing of it is 
         { vin: cars.ofOtherYear.vin, field: "year", value: "2024", reason },
         { vin: cars.ofOtherMake.vin, field: "make", value: "Ford", reason },
         { vin: cars.mistyped.vin, field: "vin", value: cars.mistyped.vin, reason: "wrong check digit" },
+        { vin: cars.ofShortYear.vin, field: "year", value: "03", reason: "read with its century" },
       ].map((row) => JSON.stringify(row)),
     ),
   );
@@ -126,6 +128,11 @@ test("a row that agrees with its VIN is filled, even if another row of the VIN c
     rows.map(({ model, filled_from_vin: filled }) => [model, Array.isArray(filled) && filled.includes("doors")]),
     [["Accord", true]],
   );
+});
+
+test("a model year of two digits does not contradict the VIN", () => {
+  const { year, make, doors } = listingOf("ofShortYear") ?? {};
+  assert.deepEqual([year, make, doors], [2003, "Honda", 2]);
 });
 
 test("a make that the manufacturer builds too is no contradiction", () => {

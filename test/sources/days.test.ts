@@ -186,8 +186,8 @@ test("a file has the mapping or preset of its source beside it, the folder of it
   const day = "waiting/2026-11-18";
   assert.deepEqual(filesIn(day), [
     ...["alpha/4711/stock.csv", "alpha/mapping.json", "beta/1/stock.txt", "beta/2/stock.txt", "beta/mapping.json"],
-    ...["dealers-gamma-dealers.csv", "inventory-delta-1-inventory.csv", "inventory-delta-2-inventory.csv"],
-    "inventory-gamma-inventory.csv",
+    ...["dealers-gamma.dealers.csv", "inventory-delta.1.inventory.csv", "inventory-delta.2.inventory.csv"],
+    "inventory-gamma.inventory.csv",
   ]);
   assert.equal(textOf(`${day}/alpha/mapping.json`), mapping);
   assert.match(of.gamma?.quarantined?.["stock.csv"] ?? "", /^no table in its name/);

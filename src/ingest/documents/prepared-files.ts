@@ -75,9 +75,11 @@ export async function unpackedFiles(file: FeedFile, settings: Preparation): Prom
     if (kind === undefined || kind.format === "zip" || entryName.startsWith("__MACOSX/")) return undefined;
     count += 1;
     const { isForeign: _, ...rest } = file;
+    // A folder of a dealer or a source has nothing but inventories.
+    const table = file.folder === undefined ? tableOfName(name) : ({ table: "inventory", isForeign: true } as const);
     return {
       ...rest,
-      ...tableOfName(name),
+      ...table,
       ...kind,
       path: join(folder, `${count}`),
       name: `${file.name}/${entryName}`,

@@ -251,7 +251,7 @@ function linesOf(document: FlatDocument, reader: RecordReader, columns: Map<stri
   const { file, limits } = document;
   let lines = "";
   for (const { row, record } of reader.take()) {
-    const line = jsonLine({ row, ...Object.fromEntries(named(file, record, columns)) });
+    const line = jsonLine({ row, ...textsByColumn(file, record, columns) });
     requireUtf8(document, line, row);
     if (columns.size > feedColumnsMax)
       throw fileError(file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
@@ -261,14 +261,19 @@ function linesOf(document: FlatDocument, reader: RecordReader, columns: Map<stri
   return lines;
 }
 
-/** Returns the texts of a record by column: names that differ only in case are one column. Adds the columns that are new. */
-function* named(file: FeedFile, record: FlatRecord, columns: Map<string, string>): Iterable<readonly [string, string]> {
+/**
+ * Returns the texts of a record by column: names that differ only in case are one column, which has the first text of them that is not blank. Adds the
+ * columns that are new.
+ */
+function textsByColumn(file: FeedFile, record: FlatRecord, columns: Map<string, string>): object {
+  const texts = new Map<string, string>();
   for (const [path, text] of record) {
     const key = path.toLowerCase();
     const column = columns.get(key) ?? (key === "row" ? `${path}_` : columnOf(file, path));
     columns.set(key, column);
-    yield [column, text];
+    if ((texts.get(column) ?? "").trim() === "") texts.set(column, text);
   }
+  return Object.fromEntries(texts);
 }
 
 /** Returns the name of a column: that of the field if it is a list of the Carquet format. */

@@ -19,12 +19,14 @@ import { type DealerList, dealerListName, readDealerList } from "./dealer-list.t
 import { type FeedFile, feedEndings, fileOf, kindOf, tableOfName } from "./feed-file.ts";
 import { feedTables } from "./feed-schema.ts";
 import { checkFeedFile } from "./file-checks.ts";
-import { describeSystemError, fileError } from "./file-errors.ts";
+import { describeFiles, describeSystemError, fileError } from "./file-errors.ts";
 import { type ReadSettings, relationOf, shapeOf } from "./file-formats.ts";
 
 export interface Delivery {
   readonly day: string;
   readonly files: readonly FeedFile[];
+  /** Remarks on what was found beside its files, and is ignored. */
+  readonly remarks?: readonly string[];
 }
 
 /** The day that a mapping assigns to files without a dated folder: a constant, or the pattern of it in their names. */
@@ -55,16 +57,33 @@ export async function deliveriesAt(
       `${printable(mapped.file)}: its day is in a column: expected the path of a file or folder without days, or --day.`,
     );
   if (!isFolder) return [{ day: day ?? dayOfFile(basename(path), mapped) ?? dayOf(path), files: [singleFile(path)] }];
-  const dated = (await namesIn(path)).filter(isDay);
+  const names = await namesIn(path);
+  const dated = names.filter(isDay);
   if (day === undefined && mapped !== undefined) requireMappedDay(mapped, [basename(path), ...dated].filter(isDay));
   if (dated.length === 0) return deliveriesOf(await filesIn(path), path, day, mapped);
   const chosen = day === undefined ? dated : dated.filter((folder) => folder === day);
   if (chosen.length === 0)
     throw new UserError(`${printable(path)}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
+  const remarks = day === undefined ? await remarksOnOthers(path, names) : [];
   return Promise.all(
-    chosen.map(async (folder) => ({ day: folder, files: await filesIn(await resolveWithin(path, folder)) })),
+    chosen.map(async (folder, index) => {
+      const content = await filesIn(await resolveWithin(path, folder));
+      return { day: folder, ...content, remarks: [...(index === 0 ? remarks : []), ...content.remarks] };
+    }),
   );
 }
+
+/** Returns a remark on the files and folders that lie beside dated folders; none if there are none. */
+async function remarksOnOthers(path: string, names: readonly string[]): Promise<readonly string[]> {
+  const others: string[] = [];
+  for (const name of names)
+    if (!isDay(name) && !isNoFeed(name) && (kindOf(name) !== undefined || (await isFolderIn(path, name))))
+      others.push(name);
+  return others.length === 0 ? [] : [describeFiles("ignored: expected folders named YYYY-MM-DD.", others)];
+}
+
+/** Photos, and names of files that are hidden or being copied: they are ignored without a remark. */
+const isNoFeed = (name: string): boolean => /^\.|\.(?:jpe?g|png|gif|webp|avif|heic|mp4|part|tmp)$/i.test(name);
 
 function requireMappedDay({ file, day }: MappedDay, folders: readonly string[]): void {
   const other = typeof day === "string" ? folders.find((folder) => folder !== day) : undefined;
@@ -103,17 +122,21 @@ function dayOf(path: string): string {
 
 /** Returns the files at a path without dated folders. */
 export const undatedFiles = async (path: string): Promise<readonly FeedFile[]> =>
-  (await orUserError(path, stat(path))).isDirectory() ? filesIn(path) : [singleFile(path)];
+  (await orUserError(path, stat(path))).isDirectory() ? (await filesIn(path)).files : [singleFile(path)];
 
 /** Returns the deliveries of files without a dated folder: of one day, or of those in their names. */
 function deliveriesOf(
-  files: readonly FeedFile[],
+  { files, remarks }: FolderContent,
   path: string,
   day: string | undefined,
   mapped: MappedDay | undefined,
 ): readonly Delivery[] {
   const days = files.map(({ name }) => day ?? dayOfFile(basename(name), mapped) ?? dayOf(path));
-  return [...new Set(days)].sort().map((one) => ({ day: one, files: files.filter((_, index) => days[index] === one) }));
+  return [...new Set(days)].sort().map((one, position) => ({
+    day: one,
+    files: files.filter((_, index) => days[index] === one),
+    remarks: position === 0 ? remarks : [],
+  }));
 }
 
 /** Returns the day that a mapping assigns to a file. Throws a UserError if it is in names of files, and not in this one. */
@@ -134,21 +157,32 @@ function dayOfFile(name: string, mapped: MappedDay | undefined): string | undefi
   throw new UserError(`${printable(name)}: no day in its name: expected ${fileName}, as in ${printable(mapped.file)}.`);
 }
 
+type FolderContent = Required<Omit<Delivery, "day">>;
+
+/** The files of a day's folder, and the names in it that are ignored. */
+interface Found {
+  readonly files: FeedFile[];
+  readonly ignored: string[];
+}
+
 /**
  * Returns the feed files of a day's folder, and of the folders in it, which are those of dealers or sources. The prefix of a file name selects its
  * table; others are foreign. Files with other endings are ignored.
  */
-async function filesIn(folder: string): Promise<readonly FeedFile[]> {
-  const files: FeedFile[] = [];
+async function filesIn(folder: string): Promise<FolderContent> {
+  const found: Found = { files: [], ignored: [] };
   for (const name of await namesIn(folder)) {
     const table = tableOfName(name);
     if (fileOf(name) === undefined && table.isForeign && (await isFolderIn(folder, name)))
-      files.push(...(await filesInFolder(folder, name, foldersDeep)));
+      await addFilesIn(name, { day: folder, depth: foldersDeep, found });
     else if (kindOf(name) !== undefined || !table.isForeign)
-      files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
+      found.files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
+    else if (!isNoFeed(name)) found.ignored.push(name);
   }
-  if (files.length > 0) return files;
-  throw noFeedFiles(folder);
+  const { files, ignored } = found;
+  if (files.length === 0) throw noFeedFiles(folder);
+  const remark = `ignored: expected ${feedEndings}, at most ${foldersDeep} folders deep.`;
+  return { files, remarks: ignored.length === 0 ? [] : [describeFiles(remark, ignored)] };
 }
 
 /** Creates the error of a folder without feeds. */
@@ -173,13 +207,12 @@ interface SourceFolder {
   dealers?: DealerList;
 }
 
-/** Returns the files of a folder in a day's folder, and of the folders in it, with the mapping and the list of dealers in the nearest that has one. */
-async function filesInFolder(
-  day: string,
+/** Adds the files of a folder in a day's folder, and of the folders in it, with the mapping and the list of dealers in the nearest that has one. */
+async function addFilesIn(
   folder: string,
-  depth: number,
+  { day, depth, found }: { readonly day: string; readonly depth: number; readonly found: Found },
   outer: SourceFolder = {},
-): Promise<readonly FeedFile[]> {
+): Promise<void> {
   const path = await resolveWithin(day, folder);
   const names = await namesIn(path);
   const own: SourceFolder = { ...outer };
@@ -187,18 +220,17 @@ async function filesInFolder(
     own.mapping = await mappingIn(await resolveWithin(path, folderMapping), `${folder}/${folderMapping}`);
   if (names.includes(dealerListName))
     own.dealers = await readDealerList(await resolveWithin(path, dealerListName), `${folder}/${dealerListName}`);
-  const files: FeedFile[] = [];
   for (const name of names) {
     const inDay = `${folder}/${name}`;
     if (name === folderMapping || name === dealerListName) continue;
     if (fileOf(name) === undefined && (await isFolderIn(path, name))) {
-      if (depth > 1) files.push(...(await filesInFolder(day, inDay, depth - 1, own)));
+      if (depth > 1) await addFilesIn(inDay, { day, depth: depth - 1, found }, own);
+      else found.ignored.push(inDay);
     } else if (kindOf(name) !== undefined) {
       const file = feedFile(await resolveWithin(path, name), inDay);
-      files.push({ ...file, ...own, table: "inventory", isForeign: true, folder: basename(folder) });
-    }
+      found.files.push({ ...file, ...own, table: "inventory", isForeign: true, folder: basename(folder) });
+    } else if (!isNoFeed(name)) found.ignored.push(inDay);
   }
-  return files;
 }
 
 const singleFile = (path: string): FeedFile => ({ ...feedFile(path, basename(path)), table: "inventory" });

@@ -58,3 +58,9 @@ export function describeFileError(file: FeedFile, limits: FeedLimits, thrown: un
 /** Returns the first line of an engine's message without the parts that it quotes. */
 const withoutContent = (message: string): string =>
   printable((message.split("\n")[0] ?? "").replaceAll(/"[^"]*"?|'[^']*'?|`[^`]*`?|\{.*/g, "..."));
+
+/** Returns a remark about some files. */
+export function describeFiles(remark: string, [first = "", ...others]: readonly string[]): string {
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `${printable(first)}${more}: ${remark}`;
+}

@@ -23,7 +23,7 @@ import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { BadRow, FeedFile, FeedLimits } from "./feed-file.ts";
 import { type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
 import { batchBytesMax, type CheckedContent, checkFeedFile } from "./file-checks.ts";
-import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
+import { describeFileError, describeFiles, fileError, printableColumns } from "./file-errors.ts";
 import {
   type FeedRelation,
   type FileGroup,
@@ -155,13 +155,13 @@ class DeliveryReading {
   }
 
   /** Reads the files that wait. Returns the remarks. Throws a UserError if no file was read. */
-  async end({ files: [first] }: Delivery): Promise<readonly string[]> {
+  async end({ files: [first], remarks = [] }: Delivery): Promise<readonly string[]> {
     await this.batches.readAll();
     const [error] = this.refused;
     if (error !== undefined && this.refused.length >= this.mapped) throw error;
     if (this.files === 0 && error === undefined && first !== undefined) throw noFeedFiles(dirname(first.path));
     const shared = [...this.shared].map(([remark, names]) => describeFiles(remark, names));
-    return [...shared, ...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
+    return [...remarks, ...shared, ...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
   }
 
   private share(remark: string, { name }: FeedFile): void {
@@ -173,11 +173,6 @@ class DeliveryReading {
     this.refused.push(thrown);
     await this.onFault.onRefused?.(file.name);
   }
-}
-
-function describeFiles(remark: string, [first = "", ...others]: readonly string[]): string {
-  const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  return `${printable(first)}${more}: ${remark}`;
 }
 
 /** The most fields of a remark. */

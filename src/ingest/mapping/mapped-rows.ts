@@ -35,8 +35,8 @@ export async function checkPatterns(session: Session, mapping: Mapping): Promise
 }
 
 /**
- * Returns the inventory rows of mapped files, and one dealer row per distinct dealer id in each. Throws a UserError if a required column is
- * missing.
+ * Returns the inventory rows of mapped files, and one dealer row per distinct dealer id in each: the first that leaves the fewest fields of the dealer
+ * unknown. Throws a UserError if a required column is missing.
  */
 export function mappedTables(
   file: FeedFile,
@@ -48,8 +48,9 @@ export function mappedTables(
   const { fields, dealer } = mapping;
   const inventory = mappedTable("inventory", source, mapping, fields);
   const dealers = mappedTable("dealers", source, mapping, dealer.fields);
+  const unknown = [...dealers.values.values()].map((value) => sql`(${value} IS NULL)::INTEGER`);
   const first = sql`SELECT DISTINCT ON (${join([...source.fileColumn, rowDealer])}) * FROM (${dealers.source.rows})
-    WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, "row"`;
+    WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, ${join(unknown, sql` + `)}, "row"`;
   return [inventory, withList({ ...dealers, source: { ...source, rows: first } }, list)];
 }
 

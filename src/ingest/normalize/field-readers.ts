@@ -121,6 +121,9 @@ function wholeNumberReader(schema: FeedField, form: NumberForm): FieldReader {
   };
 }
 
+/** The note about a model year of two digits. */
+export const withCentury = "read with its century";
+
 /** Reads a model year. Two digits are of the last 100 years that can be on sale on the day. */
 function yearReader(schema: FeedField, { day, currency }: ReadingContext): FieldReader {
   const form: NumberForm = { quantity: "count", currency };
@@ -133,7 +136,7 @@ function yearReader(schema: FeedField, { day, currency }: ReadingContext): Field
       const whole = sql`CASE WHEN regexp_full_match(${text}, ${short}) THEN ${year} ELSE ${text} END`;
       return bound(whole, sql`whole_year`, readNumber(sql`whole_year`, form));
     },
-    completed: { reason: "read with its century", isCompleted: (text) => sql`regexp_full_match(${text}, ${short})` },
+    completed: { reason: withCentury, isCompleted: (text) => sql`regexp_full_match(${text}, ${short})` },
   };
 }
 

@@ -16,6 +16,7 @@ import {
   descriptorOf,
   newestYearOn,
 } from "../../listing/vins.ts";
+import { withCentury } from "./field-readers.ts";
 
 /** Adds the column `filled_from_vin` to `parsed_inventory`: the attributes that were filled, or null. Returns the number of values that were. */
 export async function fillFromVins(session: Session, day: string): Promise<number> {
@@ -40,8 +41,8 @@ export async function fillFromVins(session: Session, day: string): Promise<numbe
   return integerIn(counted, "filled");
 }
 
-/** A condition: the VIN of a row has a wrong check digit, or contradicts the row. */
-const isNoted = sql`feed = 'inventory' AND outcome = 'noted' AND field IN ('vin', 'year', 'make')`;
+/** A condition: the VIN of a row has a wrong check digit, or contradicts the row. A year of two digits does not. */
+const isNoted = sql`feed = 'inventory' AND outcome = 'noted' AND field IN ('vin', 'year', 'make') AND reason <> ${literal(withCentury)}`;
 const withRightCheckDigit = sql`(FROM parsed_inventory ANTI JOIN (SELECT vin FROM issues WHERE ${isNoted}) AS noted USING (vin))`;
 
 /** Returns the attributes that some row leaves unknown. */

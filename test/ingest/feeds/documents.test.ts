@@ -110,6 +110,17 @@ for (const [what, [file, content, layout]] of Object.entries(files))
     assert.deepEqual(summary(await read({ [file]: content }, whole)), expected);
   });
 
+test("of fields of a record whose names differ only in case, the first that is not blank counts", async () => {
+  const car = { VIN: "V1", vin: "", Seller: "", seller: "North" };
+  for (const [name, text] of [
+    ["cars.json", JSON.stringify([car])],
+    ["cars.ndjson", JSON.stringify(car)],
+  ] as const) {
+    const { inventory, dealers } = await read({ [name]: text }, mapping);
+    assert.deepEqual([inventory.map(({ vin }) => vin), dealers.map((dealer) => dealer.name)], [["V1"], ["North"]]);
+  }
+});
+
 test("documents of many parts are read whole", async () => {
   const many = Array.from({ length: 3000 }, (_, n) => ({ vin: `V${n}`, seller: "é".repeat(150) }));
   const elements = many.map(({ vin, seller }) => `<c><vin>${vin}</vin><seller>${seller}</seller></c>`).join("\n");

@@ -53,14 +53,32 @@ test("archives of one name in two folders are read each, and their files name th
   assert.deepEqual(new Set(dealers.map(({ name }) => name)), new Set(["acme", "bolt"]));
 });
 
+test("an archive in the folder of a dealer has inventories, also under the names of other tables", async () => {
+  const options = "vin,code\nV1,A1\n";
+  const { inventory, remarks } = await read({
+    "alpha/mapping.json": mapping("a", "seller"),
+    "alpha/4711/stock.zip": zipOf({ "inventory.csv": cars, "dealers_of_north.csv": cars.replace("V1", "V2") }),
+    "4712/stock.zip": zipOf({ "options.csv": options }),
+  });
+  assert.deepEqual(inventory.map(({ vin }) => vin).sort(), ["V1", "V2"]);
+  assert.deepEqual(remarks, [
+    "4712/stock.zip/options.csv: ignored file: expected a name that begins with that of a table, or the columns of a preset.",
+  ]);
+});
+
 test("an invalid mapping in a folder is refused with its path in the day, and folders end at two levels", async () => {
   await assert.rejects(
     read({ "alpha/mapping.json": '{"version": 1}', "alpha/one.csv": cars }),
     /^UserError: alpha\/mapping\.json: .*required property 'fields'/,
   );
   const files = { "alpha/mapping.json": mapping("a", "seller"), "alpha/x/y/one.csv": cars, "alpha/one.csv": cars };
+  const { inventory, remarks } = await read({ ...files, "alpha/one.csv.bz2": "BZh", "alpha/4711/photo.JPG": "x" });
   assert.deepEqual(
-    (await read(files)).inventory.map(({ file }) => file),
+    inventory.map(({ file }) => file),
     ["alpha/one.csv"],
+  );
+  assert.match(
+    remarks.join(),
+    /^alpha\/one\.csv\.bz2 and 1 more: ignored: expected \.csv, .*, at most 2 folders deep\.$/,
   );
 });
