@@ -1,8 +1,9 @@
 /** Durable file operations: syncs each file and the folder that names it, so that both survive a power loss. Also hashes files. */
 import { createHash } from "node:crypto";
-import { createWriteStream, rmSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { mkdir, open, readdir, realpath, rename, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { UserError } from "./user-error.ts";
 
@@ -56,15 +57,34 @@ export async function replaceFileWith(path: string, content: AsyncIterable<strin
   if (await isSpecialFile(path)) return pipeline(content, createWriteStream(path));
   const target = await realpath(path).catch(() => path);
   const temporary = `${target}.${process.pid}.new`;
-  const remove = (): void => rmSync(temporary, { force: true });
-  process.once("exit", remove);
+  const remove = removeAtExit(temporary);
   const handle = await open(temporary, "w");
   try {
     await pipeline(content, handle.createWriteStream());
     await moveFile(temporary, target);
   } finally {
     remove();
+  }
+}
+
+/** Removes a file or folder when the returned function is called, or when the process exits before. */
+export function removeAtExit(path: string): () => void {
+  const remove = (): void => {
     process.off("exit", remove);
+    rmSync(path, { recursive: true, force: true });
+  };
+  process.once("exit", remove);
+  return remove;
+}
+
+/** Calls `work` with a new folder, which is then removed. It is created synchronously, so that no signal ends the process before it would be removed. */
+export async function withTemporaryFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const remove = removeAtExit(folder);
+  try {
+    return await work(folder);
+  } finally {
+    remove();
   }
 }
 

@@ -74,14 +74,15 @@ interface QueryCaller {
   readonly sendRequest: SendRequest;
 }
 
-/** Runs the statements of a call as a request of operation `runSql`. */
+/** Runs the statements of a call, as JSON, as a request of operation `runSql`. */
 export async function sendQuery(
+  statements: string,
   values: Values,
   { context, identity, isCharged, sendRequest }: QueryCaller,
 ): Promise<CallToolResult> {
   const headers = { "content-type": "application/json" };
   const target = "/v1/sql?format=ndjson";
-  const request = { operation: "runSql", method: "POST", target, headers, body: statementsOf(values) } as const;
+  const request = { operation: "runSql", method: "POST", target, headers, body: statements } as const;
   return sendRequest(context, identity, request, async (answer) => {
     if (answer.status !== 200) return refusalIn(answer);
     const data_version = answer.header("Carquet-Version");

@@ -11,6 +11,7 @@ import { messageOf } from "../base/user-error.ts";
 import { decodedBody } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
+import type { OperationId } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import { type RequestContext, readBytes } from "../http/context.ts";
 import { spoolExport } from "../http/exports/charged-export.ts";
@@ -19,11 +20,12 @@ import { refusalOf } from "../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { acceptedTypes } from "../operations/representation.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
+import { countingRefusals } from "./call-request.ts";
 import type { AgentCharts } from "./chart-resource.ts";
 import type { AnswerBody } from "./compact-text.ts";
 import { exporterOf } from "./exports/export-listings.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
-import { queryTool, sendQuery } from "./query-tool.ts";
+import { queryTool, sendQuery, statementsOf } from "./query-tool.ts";
 import { tools } from "./tools.ts";
 
 /** The media types of responses. */
@@ -81,7 +83,9 @@ async function respondInTurn(
   if (fault !== undefined) return sendError(context, 400, fault);
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
-  for (const message of messages) if (isCounted(message)) await services.accounts.countRequest(identity);
+  // A request without a message counts as one.
+  for (const message of messages.length === 0 ? [{}] : messages)
+    if (isCounted(message, identity)) await services.accounts.countRequest(identity);
   const request = webRequestOf(context, text, call.signal);
   const endCalls = messages.map((message) => trackCall(context, message, { call, identity, calls: services.calls }));
   try {
@@ -133,10 +137,11 @@ function handle(
     if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
     return refusal;
   };
+  const countUncalled = (): Promise<void> => services.accounts.countRequest(identity);
   const options: AgentServerOptions = {
     tools,
     isCharged: !isOpen,
-    countUncalled: () => services.accounts.countRequest(identity),
+    countUncalled,
     explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
     callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);
@@ -148,8 +153,11 @@ function handle(
       return { body: answer as AnswerBody, ...(isOpen ? {} : { usage: { request_id, charged_micros, usage_class } }) };
     },
     isQueryListed: services.exports.sqlDeadlineMs > 0 && identity.key.scopes.includes("sql.read"),
-    runQuery: (values) =>
-      sendQuery(values, { context, identity, isCharged: !isOpen, sendRequest: services.sendRequest }),
+    runQuery: async (values) => {
+      const statements = await countingRefusals(countUncalled, () => statementsOf(values));
+      const caller = { context, identity, isCharged: !isOpen, sendRequest: services.sendRequest };
+      return sendQuery(statements, values, caller);
+    },
     refusalOf: toRefusal,
     charts: services.charts,
     exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }),
@@ -163,19 +171,25 @@ function handle(
   return handler.fetch(request, body === undefined ? {} : { parsedBody: body });
 }
 
-/** Returns the scope that a message needs; empty unless it calls a tool. A token cannot have that of exports, so that asking for it is no use. */
-function scopesOf({ method, params }: Record<string, unknown>): readonly string[] {
-  const tool = method === "tools/call" && isObject(params) ? tools.find(({ name }) => name === params.name) : undefined;
-  const scope = tool === undefined || tool.id === "exportListings" ? undefined : operation(tool.id).scope;
+/** Returns the operation of the tool that a message calls; undefined if it calls none. */
+function operationOf({ method, params }: Record<string, unknown>): OperationId | undefined {
+  if (method !== "tools/call" || !isObject(params)) return undefined;
+  return params.name === queryTool.name ? "runSql" : tools.find(({ name }) => name === params.name)?.id;
+}
+
+/** Returns the scope for which a message needs another token; none if a token cannot have it, or the tool is not listed without it. */
+function scopesOf(message: Record<string, unknown>): readonly string[] {
+  const id = operationOf(message);
+  const scope = id === undefined || id === "exportListings" || id === "runSql" ? undefined : operation(id).scope;
   return scope === undefined ? [] : [scope];
 }
 
-/** Operations count the calls of tools; a cancellation must get through at the limit. */
-function isCounted({ method, params }: Record<string, unknown>): boolean {
-  if (method === "notifications/cancelled") return false;
-  return (
-    method !== "tools/call" || !isObject(params) || ![queryTool, ...tools].some(({ name }) => name === params.name)
-  );
+/** Operations count the calls of tools that the key may call; a cancellation must get through at the limit. */
+function isCounted(message: Record<string, unknown>, { key }: Identity): boolean {
+  if (message.method === "notifications/cancelled") return false;
+  const id = operationOf(message);
+  const { scope } = id === undefined ? {} : operation(id);
+  return scope === undefined || !key.scopes.some((granted) => granted === scope);
 }
 
 /** Registers a call, or cancels the call named by a notification. Returns a function that removes the call. */

@@ -6,8 +6,9 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
 import { inTurnOf } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
+import type { OperationId } from "../contract/types.ts";
 import { Job } from "../db/job.ts";
-import { accountRequestsMax, type Caller, countCall, requestDeadlineMs } from "./caller.ts";
+import { accountRequestsMax, type Caller, countCall, requestDeadlineMs, requireScope } from "./caller.ts";
 
 export interface AdmissionLimits {
   /** The most calls of an account in progress at once. */
@@ -32,14 +33,16 @@ export class Admission {
   }
 
   /**
-   * Runs the work of a call, and counts the call against the rate limit. It is in progress until `endOf` its result resolves, if it has an end. Refuses with
-   * `concurrency_limit_exceeded` and `rate_limit_exceeded`.
+   * Runs the work of a call of an operation, and counts the call against the rate limit. It is in progress until `endOf` its result resolves, if it has an
+   * end. Refuses with `missing_scope`, `concurrency_limit_exceeded` and `rate_limit_exceeded`.
    */
   async run<T>(
     caller: Caller,
+    id: OperationId,
     work: (job: Job) => Promise<T>,
     endOf?: (result: T) => Promise<unknown> | undefined,
   ): Promise<T> {
+    requireScope(caller, id);
     const { accountId } = caller.identity.key;
     const leave = this.calls.enter(accountId, this.limits.concurrentRequests);
     const job = new Job(accountId);

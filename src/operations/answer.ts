@@ -16,7 +16,7 @@ import type { TableEncoder } from "../formats/table-encoder.ts";
 import { type FormatName, pageFormats } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Admission } from "./admission.ts";
-import { type Caller, type EndpointId, namedVersion, type OperationRequest, requireScope } from "./caller.ts";
+import { type Caller, type EndpointId, namedVersion, type OperationRequest } from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import {
   type Conditions,
@@ -72,8 +72,7 @@ export async function answer<Id extends EndpointId>(
   { current, responseCache, accounts, admission, encoder }: OperationServices,
   conditions?: Conditions,
 ): Promise<EncodedAnswer> {
-  requireScope(caller, id);
-  return admission.run(caller, async (job) => {
+  return admission.run(caller, id, async (job) => {
     const request = decoderOf(id)(querystring, params);
     const headers = conditions ?? {};
     const { format: requested, csv_raw: isRaw }: { readonly format?: FormatName; readonly csv_raw?: boolean } =
@@ -100,6 +99,8 @@ export async function answer<Id extends EndpointId>(
             const computed = await responseCache.getOrCompute(key, job, (shared) =>
               endpoint(request, opened.withJob(shared)),
             );
+            // What is not sent is not charged.
+            if (condition === "failed" || isProbe) admission.countUncharged(caller, job.usedMs(performance.now()));
             if (condition === "failed")
               throw refuse("precondition_failed", { value: quoted(headers["if-match"] ?? "") });
             return isProbe ? { representation } : { representation, computed };

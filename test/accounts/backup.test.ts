@@ -1,6 +1,6 @@
 /** Backups of the accounts file, and their restore while the service runs. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
@@ -154,6 +154,25 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
   assert.deepEqual(await inAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
+});
+
+test("a backup that fails leaves no file", async (t) => {
+  const file = await temporaryAccountsFile(t);
+  const folder = await temporaryFolder(t);
+  const copy = join(folder, "copy.db");
+  writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, 4096), Buffer.alloc(8192, 0x55)]));
+  await assert.rejects(backUp(file, copy));
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test("a change that posts no entry is discarded only on confirmation", async (t) => {
+  const file = await temporaryAccountsFile(t);
+  const copy = join(await temporaryFolder(t), "copy.db");
+  const { accountId } = await createCustomer(file);
+  await backUp(file, copy);
+  const record = sql`INSERT INTO audit_log (at_ms, actor, action, account_id, details) VALUES (1, 'a', 'searches rotate', ${accountId}, '{}')`;
+  await inAccountsFile(file, (database) => database.run(record));
+  await assert.rejects(restore(file, copy, restoreOptions), /would discard 1 row of /);
 });
 
 test("a restore ends sessions, links and tokens, and ignores the write-ahead log of a file that was moved away", async (t) => {

@@ -21,6 +21,7 @@ import {
   scopes,
   webKeyOf,
 } from "../../src/accounts/keys/keys.ts";
+import { purgeOAuthState, saveState } from "../../src/accounts/oauth/oauth-state.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
@@ -65,6 +66,28 @@ const malformed = [
 
 test("malformed keys are rejected", () => {
   for (const text of malformed) assert.equal(parseApiKey(text), undefined, text.slice(0, 80));
+});
+
+test("the keys of agents are revoked once their codes and tokens have expired", async (t) => {
+  const file = await temporaryAccountsFile(t);
+  const { accountId } = await createCustomer(file);
+  const hourMs = 3_600_000;
+  await inAccountsFile(file, async (database) => {
+    const keyOf = async (clientId: string, atMs: number): Promise<string> =>
+      (await createKey(database, { accountId, scopes, name: clientId, clientId, atMs })).keyId;
+    const tokenOf = (keyId: string, expiresAtMs: number) =>
+      saveState(database, { kind: "RefreshToken", sha256: keyId.padEnd(64, "0"), keyId, expiresAtMs, content: "{}" });
+    await tokenOf(await keyOf("in use", 0), 9 * hourMs);
+    await tokenOf(await keyOf("expired", 0), 2 * hourMs);
+    await keyOf("never redeemed", hourMs);
+    await keyOf("consenting", 4.5 * hourMs);
+    await purgeOAuthState(database, 5 * hourMs);
+    const revoked = (await listKeys(database, accountId)).filter(({ revokedAtMs }) => revokedAtMs !== null);
+    assert.deepEqual(
+      revoked.map(({ name }) => name),
+      ["expired", "never redeemed"],
+    );
+  });
 });
 
 test("only the secret matches its stored hash", () => {

@@ -76,7 +76,7 @@ async function backUpAndRestore(account: readonly string[]): Promise<void> {
   assert.match(await run("ledger", "verify"), /: no faults in 2 accounts and 6 entries \(charges: 1\)\.\n$/);
   await run("accounts", "status", "suspended", ...account);
   const refused = await carquetHere(["ledger", "restore", copy, "--accounts", file]);
-  assert.match(refused.err, /^carquet: Restoring .* would discard 1 row of .*: expected --discard to confirm\.\n$/);
+  assert.match(refused.err, /^carquet: Restoring .* would discard 2 rows of .*: expected --discard to confirm\.\n$/);
   const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
   assert.deepEqual([restored.code, /^previous file saved as (.*)\n$/.test(restored.err)], [0, true]);
   assert.ok(existsSync(/saved as (.*)\n/.exec(restored.err)?.[1] ?? ""));

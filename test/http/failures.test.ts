@@ -228,6 +228,18 @@ test("the time of an abandoned request counts against the rate limits, and its w
   );
 });
 
+test("the time of an answer that a condition withholds counts against the rate limits", async (context) => {
+  const client = await startService(context, lake, { responseCacheBytes: 0, unchargedMs: 0.01 });
+  for (const condition of [{ "If-None-Match": "*" }, { "If-Match": '"x"' }]) {
+    const { bearer } = await createCustomer(client.accounts, { override: { per10s: 1000, per60s: 1000 } });
+    const path = "/v1/trends?metric=price.median";
+    const withheld = await fetch(`${client.url}${path}`, { headers: { ...bearer, ...condition } });
+    assert.ok([304, 412].includes(withheld.status), String(withheld.status));
+    const { headers } = await client.get("/v1/usage", bearer);
+    assert.ok(Number(headers.get("X-RateLimit-Remaining-60s")) < 990);
+  }
+});
+
 test("requests within the limit of waiting queries are all answered", { skip: skipInShortRun }, async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
   assert.deepEqual(tally(await getConcurrently(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {

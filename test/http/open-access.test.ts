@@ -144,7 +144,9 @@ test("a page of another site reads nothing by another host name, and changes not
 test("a service without keys does not listen on all addresses, nor serve pages of all origins", async (t) => {
   for (const [options, message] of [
     [{ host: "0.0.0.0" }, /Invalid host 0\.0\.0\.0 for --auth=off: expected one address/],
-    [{ host: "::" }, /expected one address/],
+    ...["::", "::0", "0:0:0:0:0:0:0:0", "0", "0x0", "::ffff:0.0.0.0"].map(
+      (host) => [{ host }, /expected one address/] as const,
+    ),
     [{ corsOrigins: ["*"] }, /Invalid --cors-origin \* for --auth=off/],
   ] as const)
     await assert.rejects(startService(t, lake, { isOpen: true, ...options }), message);

@@ -106,6 +106,37 @@ test("a key with the scope sql.read queries over HTTP, and is charged as for the
   assert.match((await other.call("query", { sql: "SELECT 1" })).text, /^missing_scope: .*sql\.read/);
 });
 
+test("calls that are refused before their operation, and requests without a message, count against the rate limits", async (t) => {
+  const served = await startService(t, lake, { mountSite: mountAgents, exports: { sqlDeadlineMs: 30_000 } });
+  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  const call = (name: string, values: object) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: values },
+  });
+  for (const [body, granted] of [
+    [[], ["inventory.read"]],
+    [[call("query", { sql: "SELECT 1" })], ["inventory.read"]],
+    [[call("search_dealers", {})], ["inventory.read"]],
+    [[call("query", { sql: "SELECT $id", params: { id: 2 ** 60 } })], ["sql.read"]],
+  ] as const) {
+    const override = { per10s: 3, per60s: 3 };
+    const { bearer } = await createCustomer(served.accounts, { scopes: [...granted], override });
+    const statuses: string[] = [];
+    for (let times = 0; times < 4; times += 1) {
+      const sent = { method: "POST", headers: { ...bearer, ...headers }, body: JSON.stringify(body) };
+      const answer = await fetch(`${served.url}/mcp`, sent);
+      statuses.push(`${answer.status} ${(await answer.text()).includes("rate_limit_exceeded")}`);
+    }
+    assert.deepEqual(
+      statuses.map((status) => /true|429/.test(status)),
+      [false, false, false, true],
+      JSON.stringify(body),
+    );
+  }
+});
+
 test("calls that are sent at once have the request id and the amount of their charges in the ledger", async (t) => {
   const served = await startService(t, lake, { mountSite: mountAgents, exports: { sqlDeadlineMs: 30_000 } });
   const counts = [5, 6, 7];

@@ -89,6 +89,7 @@ test("a call is in progress until its answer has been sent, or could not be", as
   const run = (sent?: Promise<void>): Promise<void> =>
     admission.run(
       callerNamed("sent"),
+      "searchListings",
       async () => undefined,
       () => sent,
     );

@@ -55,7 +55,7 @@ export async function runRecipe(
 ): Promise<readonly (readonly unknown[])[]> {
   const isPython = language === "python";
   const [command, args] = isPython ? [python, [projectPath("test/other-engines/recipe.py")]] : ["sh", []];
-  const env = { ...process.env, KEY: key, PATH: [dirname(python), process.env.PATH].join(delimiter) };
+  const env = { ...process.env, CARQUET_KEY: key, PATH: [dirname(python), process.env.PATH].join(delimiter) };
   const out = await new Promise<string>((done, failed) => {
     const child = execFile(command, args, { cwd: folder, env }, (failure, output) =>
       failure === null ? done(output) : failed(failure),

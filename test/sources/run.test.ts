@@ -6,12 +6,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readIngestRecord } from "../../src/lake/ingest-record.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, spawnCarquet, startServing } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { fetchingIn } from "../support/feed-servers/fetching.ts";
 import { startSftpServer } from "../support/feed-servers/sftp-server.ts";
-import { csvOf, dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
+import { csvOf, dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { childrenOf } from "../support/postgres.ts";
 import { onScopeEnd } from "../support/scope.ts";
 
@@ -99,6 +100,29 @@ test("carquet run kills a fetch that does not end with it, and says so", async (
   assert.equal(code, 0, err);
   assert.match(err, /"command":"fetch".*"error":"did not end within 5 seconds of SIGTERM; killed"/);
   await eventually("it is gone", async () => !existsSync(`/proc/${fetching}`));
+});
+
+test("an ingest that is killed leaves a record of it", async (t) => {
+  const { folder, queue, writeSources } = await fetchingIn(t);
+  const inbox = join(folder, "inbox");
+  const lake = join(folder, "lake");
+  mkdirSync(inbox);
+  await writeFeeds(join(queue, "waiting"), "2026-11-18", { inventory: [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }] });
+  const sources = writeSources({ north: { folder: { path: inbox }, files: "*.csv" } }, { schedule: "0 0 1 1 *" });
+  const words = ["--lake", lake, "--sources", sources, "--queue", queue, "--drain-delay", "0", "--threads", "1"];
+  const node = await startServing(t, ["run", "--port", "0", ...words]);
+  const isIngest = (pid: number): boolean =>
+    readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("ingest");
+  for (let ingesting: number | undefined; ingesting === undefined; await sleep(10)) {
+    ingesting = childrenOf(node.pid).find(isIngest);
+    if (ingesting !== undefined) process.kill(ingesting, "SIGKILL");
+  }
+  await eventually("the failure is recorded", async () => {
+    const record = await readIngestRecord(lake);
+    return record?.error === "ended by SIGKILL" && record.waiting === 1;
+  });
+  node.terminate();
+  assert.equal((await node.ended).code, 0);
 });
 
 test("fetches that are killed at any moment lose nothing, and queue only whole files", {

@@ -50,6 +50,8 @@ export interface NewKey {
   readonly isWeb?: boolean;
   readonly clientId?: string;
   readonly atMs: number;
+  /** Whether the account may have this key beyond `accountKeysMax`; that of its pages always may. */
+  readonly isUnlimited?: boolean;
 }
 
 /** The most keys of an account, those of agents and those revoked in the last day included. */
@@ -61,14 +63,14 @@ const dayMs = 86_400_000;
  */
 export async function createKey(
   database: SqlDatabase,
-  { scopes: granted, atMs, name = "", isWeb = false, ...grant }: NewKey,
+  { scopes: granted, atMs, name = "", isWeb = false, isUnlimited = isWeb, ...grant }: NewKey,
 ): Promise<{ readonly key: string; readonly keyId: string }> {
   const { key, keyId, sha256 } = generateApiKey();
   await lockAccount(database, grant.accountId);
   const counted = await database.one(sql`
     SELECT count(*) AS n FROM keys
     WHERE  account_id = ${grant.accountId} AND is_web = 0 AND (revoked_at_ms IS NULL OR revoked_at_ms > ${atMs - dayMs})`);
-  if (!isWeb && integerIn(counted, "n") >= accountKeysMax)
+  if (!isUnlimited && integerIn(counted, "n") >= accountKeysMax)
     throw new UserError(
       `Too many keys: expected at most ${accountKeysMax} of an account, agents and those revoked in the last day included.`,
     );

@@ -66,8 +66,16 @@ export async function deleteStateOfGrant(database: SqlDatabase, kind: string, ke
   await database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND key_id = ${keyId}`);
 }
 
+/** A key without state is that of a consent that is being given, if it is younger. */
+const unusedGrantMs = 3_600_000;
+
+/** Deletes expired state, and revokes the keys of agents whose codes and tokens have all expired. */
 export async function purgeOAuthState(database: SqlDatabase, atMs: number): Promise<void> {
   await database.run(sql`DELETE FROM oauth_state WHERE expires_at_ms <= ${atMs}`);
+  await database.run(sql`
+    UPDATE keys SET revoked_at_ms = ${atMs}
+    WHERE  client_id IS NOT NULL AND revoked_at_ms IS NULL AND created_at_ms < ${atMs - unusedGrantMs}
+      AND  NOT EXISTS (SELECT 1 FROM oauth_state WHERE oauth_state.key_id = keys.key_id)`);
 }
 
 const accessTokenKind = "AccessToken";

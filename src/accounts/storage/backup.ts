@@ -70,7 +70,7 @@ export async function restore(
 /**
  * Replaces the content of an open accounts file with that of a backup, in one transaction: connections of other processes stay valid and see either
  * the old or the new content. When it holds the write lock, and before it changes anything, calls `beforeReplacing` with the number of accounts,
- * keys, entries, confirmations, reviews and passwords that the backup lacks or has with other values. Rolls back if that throws, or if the result
+ * keys, entries, confirmations, reviews, passwords and audit records that the backup lacks or has with other values. Rolls back if that throws, or if the result
  * fails its audit.
  */
 async function replaceContent(
@@ -113,7 +113,7 @@ async function deleteTemporaryCredentials(database: SqlDatabase): Promise<void> 
 }
 
 async function countDiscardedRows(database: SqlDatabase): Promise<number> {
-  const counts = ["accounts", "keys", "entries", "confirmations", "reviews", "passwords"].map(
+  const counts = ["accounts", "keys", "entries", "confirmations", "reviews", "passwords", "audit_log"].map(
     (table) =>
       sql`(SELECT count(*) FROM (SELECT * FROM ${ident("main", table)} EXCEPT SELECT * FROM ${ident("backup", table)}))`,
   );
@@ -155,14 +155,19 @@ const isReadable = async (path: string): Promise<boolean> =>
     (fault) => !fault.startsWith(damagedFileFault),
   );
 
-/** Writes to a temporary name, syncs, then renames atomically. */
+/** Writes to a temporary name, syncs, then renames atomically. Of what throws, nothing is left. */
 export async function writeAtomically<T>(path: string, write: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
   createPrivateFile(temporary);
-  const result = await write(temporary);
-  syncFile(temporary);
-  renameSync(temporary, path);
-  syncFile(dirname(path));
-  return result;
+  try {
+    const result = await write(temporary);
+    syncFile(temporary);
+    renameSync(temporary, path);
+    syncFile(dirname(path));
+    return result;
+  } catch (thrown) {
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${temporary}${suffix}`, { force: true });
+    throw thrown;
+  }
 }

@@ -2,9 +2,8 @@
  * `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo account with promotional credits, a new key and a sign-in
  * link, and serves.
  */
-import { existsSync, rmSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { changeAccount, createAccount, getAccount, listAccounts } from "../../accounts/account.ts";
@@ -15,7 +14,7 @@ import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
 import { isDay, plusDays } from "../../base/day.ts";
 import { exitOnSignals } from "../../base/exits.ts";
-import { createFolder, replaceFile } from "../../base/files.ts";
+import { createFolder, replaceFile, withTemporaryFolder } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
@@ -101,9 +100,6 @@ async function begunMarket(marker: string): Promise<Market> {
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
 async function ingestDemoMarket({ lake, ...options }: StartValues, { listings, days, end }: Market): Promise<void> {
   const engine: DatabaseOptions = listings > singleThreadListingsMax ? options : { threads: 1, ...options };
-  const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", remove);
   const ignoreSignals = exitOnSignals();
   const progress = createProgress();
   let ingested = 0;
@@ -117,17 +113,17 @@ async function ingestDemoMarket({ lake, ...options }: StartValues, { listings, d
       options: "typical",
       shares: defaultShares,
     } as const;
-    await ingest(lake, prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), {
-      ...engine,
-      onDay: ({ day, active }) => {
-        ingested += 1;
-        progress.step("demo market", ingested, days, `${day}: ${active} active listings`);
-      },
-    });
+    await withTemporaryFolder("carquet-demo-", (folder) =>
+      ingest(lake, prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), {
+        ...engine,
+        onDay: ({ day, active }) => {
+          ingested += 1;
+          progress.step("demo market", ingested, days, `${day}: ${active} active listings`);
+        },
+      }),
+    );
   } finally {
     progress.end();
-    remove();
-    process.off("exit", remove);
     ignoreSignals();
   }
 }
@@ -186,7 +182,8 @@ export function createDemoAccess(path: string, atMs: number): Promise<DemoAccess
     for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) await revokeKey(database, keyId, atMs);
     return {
       accountId,
-      key: (await createKey(database, { accountId, scopes, name: keyName, atMs })).key,
+      // A service that is started again and again replaces the keys that it has printed.
+      key: (await createKey(database, { accountId, scopes, name: keyName, atMs, isUnlimited: true })).key,
       linkSecret: await createLink(database, { accountId, kind: "sign_in" }, atMs),
     };
   });

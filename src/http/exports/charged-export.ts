@@ -20,7 +20,7 @@ import type { TableEncoder } from "../../formats/table-encoder.ts";
 import type { TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, type Usage } from "../../operations/answer.ts";
-import { type Caller, requireScope } from "../../operations/caller.ts";
+import type { Caller } from "../../operations/caller.ts";
 import { entityTag, strongEntityTag } from "../../operations/representation.ts";
 import { keyTextOf } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
@@ -99,8 +99,7 @@ function runOrder<T>(
   work: (named: NamedExport, hold: Hold, call: ExportCall) => Promise<T>,
 ): Promise<T> {
   const { caller, queryString } = order;
-  requireScope(caller, "exportListings");
-  return admission.run(caller, async (job) => {
+  return admission.run(caller, "exportListings", async (job) => {
     const { query } = decoderOf("exportListings")(queryString, {});
     const named = await job.race(nameExport({ format: defaultFormat, ...query }, services, job));
     if (named === undefined) throw new TypeError("No export: expected one for a caller without a known tag.");

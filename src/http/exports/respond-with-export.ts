@@ -12,7 +12,7 @@ import type { ExportQuery } from "../../export/parts.ts";
 import { exportFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
-import { type Caller, requireScope } from "../../operations/caller.ts";
+import type { Caller } from "../../operations/caller.ts";
 import { negotiateFormat } from "../../operations/representation.ts";
 import { callerOf, type Middleware, type RequestContext, setUsageHeaders } from "../context.ts";
 import { contentTypeOf, isNotModified, setFileName } from "../responses/headers.ts";
@@ -24,12 +24,11 @@ export function respondWithExport(services: ExportServices, admission: Admission
   const decode = decoderOf("exportListings");
   return async (context) => {
     const caller = callerOf(context);
-    requireScope(caller, "exportListings");
     const respond = async (job: Job): Promise<void> => {
       const { query } = decode(context.querystring, context.params);
       await respondTo(query, context, caller, job, services);
     };
-    await admission.run(caller, respond, () => sentOf(context));
+    await admission.run(caller, "exportListings", respond, () => sentOf(context));
   };
 }
 

@@ -14,7 +14,7 @@ import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, idempotentRequestOf } from "../../operations/answer.ts";
-import { type Caller, requireScope } from "../../operations/caller.ts";
+import type { Caller } from "../../operations/caller.ts";
 import { negotiateFormat } from "../../operations/representation.ts";
 import { callerOf, type Middleware, type RequestContext, readBody, setUsageHeaders } from "../context.ts";
 import { contentTypeOf } from "../responses/headers.ts";
@@ -42,10 +42,12 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
   const decode = decoderOf("runSql");
   return async (context) => {
     const caller = callerOf(context);
-    requireScope(caller, "runSql");
-    if (services.sqlDeadlineMs === 0)
-      throw refuse("not_found", { what: "resource", id: "/v1/sql (which the operator turns on with --sql-deadline)" });
     const respond = async (job: Job): Promise<void> => {
+      if (services.sqlDeadlineMs === 0)
+        throw refuse("not_found", {
+          what: "resource",
+          id: "/v1/sql (which the operator turns on with --sql-deadline)",
+        });
       const body = await job.race(readBody(context, bodyBytesMax));
       const { query } = decode(context.querystring, context.params);
       const format = negotiateFormat(context.headers, pageFormats, query.format);
@@ -53,7 +55,7 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
       const request = { ...decodeBody("runSql", body), numbers, format, isRaw: query.csv_raw ?? false };
       await respondTo(request, { context, caller, job, admission }, services);
     };
-    await admission.run(caller, respond, () => sentOf(context));
+    await admission.run(caller, "runSql", respond, () => sentOf(context));
   };
 }
 

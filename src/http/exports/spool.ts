@@ -166,7 +166,8 @@ export class Spool {
     const { folder, job } = file;
     file.state = "writing";
     try {
-      await mkdir(folder);
+      // The folder of the spool can have been cleaned away.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const written = await write(join(folder, fileName), job);
       await this.limitSize();
       job.signal.throwIfAborted();

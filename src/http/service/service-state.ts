@@ -226,7 +226,7 @@ export const webhooksOf = ({ privateWebhooks = false }: ServeOptions): WebhookOp
 
 /** Throws a UsageError if a service without keys is to listen on all addresses of a machine, or to serve pages of any origin. */
 export function requireOwnNetwork({ host, corsOrigins = [] }: Pick<ServeOptions, "host" | "corsOrigins">): void {
-  if (/^(0\.0\.0\.0|::|\*|)$/.test(host))
+  if (isEveryAddress(host))
     throw new UsageError(
       `Invalid host ${host} for --auth=off: expected one address, such as 127.0.0.1, instead of all.`,
     );
@@ -234,6 +234,12 @@ export function requireOwnNetwork({ host, corsOrigins = [] }: Pick<ServeOptions,
     throw new UsageError(
       "Invalid --cors-origin * for --auth=off: expected origins, because any page could read the data.",
     );
+}
+
+/** Returns whether a host, in any spelling such as `0` or `::0`, stands for all addresses of the machine. */
+function isEveryAddress(host: string): boolean {
+  const url = `http://${host.includes(":") ? `[${host}]` : host}`;
+  return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(URL.canParse(url) ? new URL(url).hostname : "[::]");
 }
 
 /** Returns the origin of the public URL. Throws a UsageError if it is not one of the web, or has more than an origin. */

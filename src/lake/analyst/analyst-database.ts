@@ -4,10 +4,10 @@
  * This is the only module that accepts SQL as text. The text comes from the user's terminal; the API never reaches this module. Statements
  * read the version's Parquet files, attached files and nothing else (see `allowed-statements.ts`); results go to the session's private folder.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { withTemporaryFolder } from "../../base/files.ts";
 import type { Row } from "../../base/json.ts";
 import { DamagedFile, messageOf, UserError } from "../../base/user-error.ts";
 import type { Column } from "../../contract/tables.ts";
@@ -235,24 +235,21 @@ export async function openAnalystDatabase<T>(
   work: (database: AnalystDatabase) => Promise<T>,
 ): Promise<T> {
   const manifest = await requireManifest(lake, dataVersion);
-  const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", remove);
-  const database = await DuckDatabase.open({ temporaryFolder: join(folder, "spill"), ...options });
-  try {
-    return await database.using(async (session) => {
-      for (const view of viewsOf(manifest, resolve(lake))) await session.run(view).catch(asDamage);
-      const attached = await attachFiles(session, attach);
-      await setParameters(session, param);
-      const files = parquetFiles(manifest, resolve(lake));
-      await database.lockDown([folder], { files: [...files, ...attached] });
-      return work(new AnalystDatabase(session, folder, param, files, rowsMax));
-    });
-  } finally {
-    database.close();
-    process.off("exit", remove);
-    remove();
-  }
+  return withTemporaryFolder(`carquet-sql-${process.pid}-`, async (folder) => {
+    const database = await DuckDatabase.open({ temporaryFolder: join(folder, "spill"), ...options });
+    try {
+      return await database.using(async (session) => {
+        for (const view of viewsOf(manifest, resolve(lake))) await session.run(view).catch(asDamage);
+        const attached = await attachFiles(session, attach);
+        await setParameters(session, param);
+        const files = parquetFiles(manifest, resolve(lake));
+        await database.lockDown([folder], { files: [...files, ...attached] });
+        return work(new AnalystDatabase(session, folder, param, files, rowsMax));
+      });
+    } finally {
+      database.close();
+    }
+  });
 }
 
 /** Throws an error of a view of a version. Its statement is right: what is no fault of the machine is one of the files that it reads. */

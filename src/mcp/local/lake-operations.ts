@@ -3,10 +3,9 @@
  * `query` runs SQL in a separate process with the limits of operation `runSql`.
  */
 import { createReadStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { withTemporaryFolder } from "../../base/files.ts";
 import { withTimeLimit } from "../../base/time-limit.ts";
 import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
@@ -67,9 +66,8 @@ export async function runQueryTool(
 ): Promise<CallToolResult> {
   const statements = decodeBody("runSql", statementsOf(values));
   const { data_version, as_of, files } = await versionFor(current, statements.sql);
-  const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
   const error = refuse("deadline_exceeded", { seconds: deadlineMs / 1000 });
-  try {
+  return withTemporaryFolder("carquet-query-", async (folder) => {
     const path = join(folder, "result");
     const output = {
       lake,
@@ -84,7 +82,5 @@ export async function runQueryTool(
     const limits = { ms: deadlineMs, error, signal };
     const { rows } = await withTimeLimit(limits, (limited) => runStatement(task, current, limited));
     return await resultOfQuery({ body: createReadStream(path), rows, data_version, as_of }, values);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

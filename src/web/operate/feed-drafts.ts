@@ -1,9 +1,9 @@
 /** Files that operators map: kept in a temporary folder until the mapping is saved, newer files of the account take their place, or the process ends. */
 import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { removeAtExit } from "../../base/files.ts";
 import { withTimeLimit } from "../../base/time-limit.ts";
 import { UserError } from "../../base/user-error.ts";
 import { DuckDatabase } from "../../db/duckdb.ts";
@@ -56,7 +56,7 @@ export async function addDraft(accountId: string, file: File): Promise<string> {
 
 async function createParent(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-drafts-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  removeAtExit(folder);
   return folder;
 }
 

@@ -1,7 +1,7 @@
 /** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused; and the exports that agents have started. */
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
@@ -155,6 +155,20 @@ test("files that an account uses leave half of the spool to another, whose expor
   await assert.rejects(open("light", "f"), { code: "data_unavailable" });
   for (const file of used) file.release();
   await open("greedy", "c");
+});
+
+test("a folder that was cleaned away is created again", async (t) => {
+  const folder = join(await temporaryFolder(t), "spool");
+  const spool = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
+  onScopeEnd(t, () => spool.close());
+  for (const key of ["before", "after"]) {
+    const { release } = await spool.open({ key, job: new Job("a") }, async (path) => {
+      await writeFile(path, key);
+      return { bytes: 5, rows: 1 };
+    });
+    release();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("a file in use stays while others are removed because the spool exceeds its size", async (t) => {

@@ -14,7 +14,8 @@ import { programPath } from "../../../base/project-files.ts";
 import { orAborted, withTimeLimit } from "../../../base/time-limit.ts";
 import { messageOf } from "../../../base/user-error.ts";
 import { recordFailedFetch } from "../../../ingest/fetch-status.ts";
-import { countDaysToIngest } from "../../../ingest/queue.ts";
+import { countDaysToIngest, countQueue } from "../../../ingest/queue.ts";
+import { writeIngestRecord } from "../../../lake/ingest-record.ts";
 import { mappingsOfSources } from "../../../sources/save-mapping.ts";
 import { fetchTimes, minuteMs } from "../../../sources/source-fetch.ts";
 import { readSources } from "../../../sources/sources-file.ts";
@@ -114,6 +115,14 @@ class FeedJobs {
     this.isRunning = false;
   }
 
+  /** Leaves a record of a command that was killed. */
+  private async recordFailure(command: ScheduledCommand, error: string): Promise<void> {
+    const { lake, queue } = this.settings;
+    const now = new Date();
+    if (command === "fetch") await recordFailedFetch(queue, error, now);
+    else await writeIngestRecord(lake, { at: now.toISOString(), error, ...(await countQueue(queue)) });
+  }
+
   /** Runs a command, which reports its failure itself, and kills it if it does not end in time. */
   private async run(command: ScheduledCommand, args: readonly string[], ms: number): Promise<void> {
     const { metricsFolder: folder } = this.settings;
@@ -132,8 +141,7 @@ class FeedJobs {
       if (signal !== null && !this.isStopped) throw new Error(`ended by ${signal}`);
     } catch (thrown) {
       reportFailure(command, thrown);
-      if (command === "fetch")
-        await recordFailedFetch(this.settings.queue, messageOf(thrown), new Date()).catch(() => undefined);
+      if (!this.isStopped) await this.recordFailure(command, messageOf(thrown)).catch(() => undefined);
     } finally {
       child.kill("SIGKILL");
       this.child = undefined;
