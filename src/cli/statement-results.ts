@@ -10,10 +10,7 @@ import type { ResultForm } from "../lake/analyst/result-columns.ts";
 import { isBlankStatement, splitStatements } from "../lake/analyst/statements.ts";
 import { cellsOf, columnWidths, formatRowCount, formatTableHead, formatTableLines } from "./print.ts";
 
-/**
- * `json` prints a line for each row, with BIGINT, HUGEINT and DECIMAL as strings, which every reader of JSON reads exactly; `ndjson` prints
- * them as numbers.
- */
+/** `json` is an array of rows, `ndjson` a line for each. */
 export const resultFormats = ["table", "csv", "json", "ndjson", "parquet", "arrow"] as const;
 
 export type ResultFormat = (typeof resultFormats)[number];
@@ -33,9 +30,8 @@ const bytesOf = ({ path }: WrittenResult): Content => createReadStream(path, { h
 const printedFormats: Readonly<Record<ResultFormat, PrintedFormat>> = {
   table: { form: { format: "ndjson", isExact: true }, contentOf: tableOf },
   csv: { form: { format: "csv" }, contentOf: ({ path }) => createReadStream(path, "utf8") },
-  json: { form: { format: "ndjson", isExact: true }, contentOf: (result) => jsonOf(result, (number) => `"${number}"`) },
-  // JSON has no NaN and no infinity.
-  ndjson: { form: { format: "ndjson" }, contentOf: (result) => jsonOf(result, () => "null") },
+  json: { form: { format: "ndjson" }, contentOf: arrayOf },
+  ndjson: { form: { format: "ndjson" }, contentOf: jsonLinesOf },
   parquet: { form: { format: "parquet" }, contentOf: bytesOf },
   arrow: { form: { format: "arrow" }, contentOf: bytesOf },
 };
@@ -49,9 +45,19 @@ async function* tableOf(result: WrittenResult): AsyncGenerator<string> {
   yield formatRowCount(rows);
 }
 
-async function* jsonOf({ path }: WrittenResult, replacement: (number: string) => string): AsyncGenerator<string> {
+/** JSON has no NaN and no infinity: they are null. */
+async function* jsonLinesOf({ path }: WrittenResult): AsyncGenerator<string> {
   for await (const lines of linesOf(path))
-    yield lines.map((line) => `${replaceNonFinite(line, replacement)}\n`).join("");
+    yield lines.map((line) => `${replaceNonFinite(line, () => "null")}\n`).join("");
+}
+
+async function* arrayOf(result: WrittenResult): AsyncGenerator<string> {
+  let before = "[";
+  for await (const lines of jsonLinesOf(result)) {
+    yield `${before}\n${lines.trimEnd().replaceAll("\n", ",\n")}`;
+    before = ",";
+  }
+  yield before === "[" ? "[]\n" : "\n]\n";
 }
 
 async function* rowsOf({ path }: WrittenResult): AsyncGenerator<readonly Row[]> {

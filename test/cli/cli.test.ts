@@ -131,7 +131,7 @@ const query =
 const printed: readonly (readonly [format: string, out: RegExp])[] = [
   ["table", /^make {2}n +text +nothing\n-{4} {2}-+ {2}-+ {2}-+\nFord {2}\d+ +a,"b"\nKia {3}\d+ +a,"b"\n\(2 rows\)\n$/],
   ["csv", /^make,n,text,nothing\nFord,\d+,"a,""b""",\nKia,\d+,"a,""b""",\n$/],
-  ["json", /^\{"make":"Ford","n":\d+,"text":"a,\\"b\\"","nothing":null\}\n\{"make":"Kia",.*\}\n$/],
+  ["json", /^\[\n\{"make":"Ford","n":\d+,"text":"a,\\"b\\"","nothing":null\},\n\{"make":"Kia",.*\}\n\]\n$/],
 ];
 
 describe("carquet sql", () => {

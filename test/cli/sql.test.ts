@@ -27,11 +27,11 @@ const sql = (args: readonly string[], input?: string): Promise<CommandResult> =>
 const mixedQuery = `SELECT 9007199254740993 AS big, 1.50 AS amount, 'nan'::DOUBLE AS nan, [1::BIGINT, NULL] AS items,
   {'day': DATE '2026-11-19', 'x "y': TIMESTAMP '2026-11-19 01:02:03.000004'} AS nested, 'a\u2028b' AS big, NULL AS nothing`;
 
-const exact = `"items":["1",null],"nested":{"day":"2026-11-19","x \\"y":"2026-11-19T01:02:03.000004Z"},"big:1":"a\u2028b","nothing":null}\n`;
+const line = `{"big":9007199254740993,"amount":1.5,"nan":null,"items":[1,null],"nested":{"day":"2026-11-19","x \\"y":"2026-11-19T01:02:03.000004Z"},"big:1":"a\u2028b","nothing":null}`;
 
 const outputs: readonly (readonly [format: string, out: string])[] = [
-  ["json", `{"big":"9007199254740993","amount":"1.50","nan":"NaN",${exact}`],
-  ["ndjson", `{"big":9007199254740993,"amount":1.5,"nan":null,${exact.replace('"1"', "1")}`],
+  ["json", `[\n${line}\n]\n`],
+  ["ndjson", `${line}\n`],
 ];
 
 const wide = "170141183460469231731687303715884105727::HUGEINT";
@@ -127,8 +127,9 @@ describe("carquet sql", () => {
     const document = '{"a":[1]}';
     const values = `'{"a": [1]}'::JSON AS j, ['{"a": [1]}'::JSON] AS l, [MAP {'a': [1]}] AS m`;
     for (const format of ["json", "ndjson"]) {
-      const out = `{"j":${document},"l":[${document}],"m":[${document}]}\n`;
-      assert.equal((await sql(["--format", format, `SELECT ${values}`])).out, out);
+      const row = `{"j":${document},"l":[${document}],"m":[${document}]}\n`;
+      const { out } = await sql(["--format", format, `SELECT ${values}`]);
+      assert.equal(out, format === "json" ? `[\n${row}]\n` : row);
     }
     const cell = document.replaceAll('"', '""');
     assert.equal(
