@@ -9,11 +9,11 @@
  * large, and prove what they answer by checksums.
  */
 import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOnce } from "../../base/concurrency.ts";
+import { removeAtExit } from "../../base/files.ts";
 import { DamagedFile, messageOf } from "../../base/user-error.ts";
 import type { DuckDatabase } from "../../db/duckdb.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
@@ -68,13 +68,6 @@ interface ServedVersion extends Required<ServingOptions> {
 
 export const newRebuiltFolder = (): string => join(tmpdir(), `carquet-serving-${process.pid}-${randomUUID()}`);
 
-/** Folders of rebuilt files. */
-const folders = new Set<string>();
-
-function removeFolders(): void {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-}
-
 export class ServingFiles {
   private rows: RowStore | undefined;
   private isOpen = false;
@@ -85,6 +78,7 @@ export class ServingFiles {
   private readonly segments = new Map<NeededIndex, Promise<Segment>>();
   /** Parts with rebuilt files, and parts of which a file in use has turned out to be damaged. */
   private readonly rebuilt = new Set<string>();
+  private removeRebuilt: (() => void) | undefined;
   private readonly damaged = new Set<string>();
   private readonly indexes: readonly NeededIndex[];
   private readonly rowFiles: readonly NeededFile[];
@@ -180,9 +174,7 @@ export class ServingFiles {
     this.segmentOfToday?.countUser(-1);
     this.segmentOfToday = undefined;
     this.rows?.close();
-    folders.delete(this.options.rebuiltFolder);
-    if (folders.size === 0) process.off("exit", removeFolders);
-    rmSync(this.options.rebuiltFolder, { recursive: true, force: true });
+    this.removeRebuilt?.();
   }
 
   /** Returns an index; opens it on first use. */
@@ -249,8 +241,7 @@ export class ServingFiles {
     const kept = intact.includes(undefined) ? intact : [];
     const needed = files.filter((_, n) => kept[n] === undefined);
     await mkdir(into, { recursive: true, mode: 0o700 });
-    if (folders.size === 0) process.once("exit", removeFolders);
-    folders.add(into);
+    this.removeRebuilt ??= removeAtExit(into);
     await versionFiles.reading(needed.flatMap(inputsOf), () =>
       rebuild({ lake: folder, manifest, files: needed, into }),
     );
