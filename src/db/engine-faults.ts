@@ -17,6 +17,7 @@ export type EngineFault =
   | "constraint"
   | "invalid value"
   | "damaged"
+  | "engine failed"
   | "io error"
   | "missing"
   | "out of memory"
@@ -75,7 +76,9 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/Out of Memory Error: /, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
   [/Could not read enough bytes|too small to be a Parquet file|TProtocolException/, "damaged"],
-  [/database has been invalidated|database disk image is malformed|file is not a database/, "damaged"],
+  [/database disk image is malformed|file is not a database/, "damaged"],
+  // After an internal error, an instance of the engine answers nothing more.
+  [/^FATAL Error: .*database has been invalidated/s, "engine failed"],
   // Statements name the columns of files that this program has written: a file without one has a damaged footer.
   [/^Binder Error: Referenced column/, "damaged"],
   [

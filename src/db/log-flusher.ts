@@ -9,6 +9,8 @@ const delayMs = 50;
 const admittedMs = 80;
 /** How long a commit waits for an overdue flush, or for its own. */
 const stalledMs = 5_000;
+/** After this time, a flush that has failed is tried again, if no commit does so before. */
+const retryMs = 1_000;
 
 export class LogFlusher {
   /** The flush that has not begun, which further callers share. */
@@ -16,6 +18,7 @@ export class LogFlusher {
   private running: Promise<void> | undefined;
   private startedAtMs = 0;
   private timer: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
   /** When the oldest commit was noted that no flush has begun for, and the oldest that is being flushed. */
   private notedAtMs: number | undefined;
   private flushingSinceMs: number | undefined;
@@ -53,6 +56,7 @@ export class LogFlusher {
     await (this.running ?? Promise.resolve()).catch(() => undefined);
     this.next = undefined;
     clearTimeout(this.timer);
+    clearTimeout(this.retry);
     this.timer = undefined;
     this.flushingSinceMs = this.notedAtMs;
     this.notedAtMs = undefined;
@@ -62,6 +66,8 @@ export class LogFlusher {
       await this.running;
     } catch (thrown) {
       this.notedAtMs = this.flushingSinceMs ?? this.notedAtMs;
+      if (this.notedAtMs !== undefined)
+        this.retry = setTimeout(() => this.flush().catch(this.onError), retryMs).unref();
       throw thrown;
     } finally {
       this.running = undefined;

@@ -4,6 +4,7 @@ import type { Row } from "../base/json.ts";
 import { turnSoon } from "../base/turns.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
+import { classifyFault } from "./engine-faults.ts";
 import { FairPool, type WorkCounts } from "./fair-pool.ts";
 import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
@@ -34,6 +35,9 @@ export interface Engine {
 const interruptMs = 20;
 
 export class SessionPool {
+  /** Whether the engine has failed, and answers nothing more. */
+  hasFailed = false;
+
   private constructor(private readonly pool: FairPool<Session>) {}
 
   static async open(
@@ -67,9 +71,14 @@ export class SessionPool {
 
   /** Resolves in a turn of the account's. */
   private async use<T>(job: Job, work: (session: Session) => Promise<T>): Promise<T> {
-    const result = await this.pool.use(job, (session) => interruptible(session, job.signal, work));
-    await turnSoon();
-    return result;
+    try {
+      const result = await this.pool.use(job, (session) => interruptible(session, job.signal, work));
+      await turnSoon();
+      return result;
+    } catch (thrown) {
+      this.hasFailed ||= classifyFault(thrown) === "engine failed";
+      throw thrown;
+    }
   }
 }
 

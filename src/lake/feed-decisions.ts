@@ -74,9 +74,23 @@ async function readDecision(path: string): Promise<FeedDecision | undefined> {
 
 /** Records a decision, which replaces an earlier one about the same feed. */
 export async function recordDecision(lake: string, decision: FeedDecision): Promise<void> {
-  await createFolder(folderIn(lake));
-  await replaceFile(join(folderIn(lake), fileName(decision)), `${JSON.stringify(decision)}\n`);
+  const path = join(folderIn(lake), fileName(decision));
+  const write = async (): Promise<void> => {
+    await createFolder(folderIn(lake));
+    await replaceFile(path, `${JSON.stringify(decision)}\n`);
+  };
+  await write().catch((thrown: unknown) => {
+    throw isReadOnly(thrown) ? unwritable(lake) : thrown;
+  });
 }
+
+const isReadOnly = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && (thrown.code === "EROFS" || thrown.code === "EACCES");
+
+const unwritable = (lake: string): UserError =>
+  new UserError(
+    `${folderIn(lake)}: cannot be written: expected a decision where deliveries are ingested, as by "carquet release".`,
+  );
 
 /** Withdraws the decision about a feed. Returns it. Throws a UserError if there is none. */
 export async function withdrawDecision(lake: string, feed: FeedOfDay): Promise<FeedDecision> {
@@ -86,7 +100,9 @@ export async function withdrawDecision(lake: string, feed: FeedOfDay): Promise<F
     throw new UserError(
       `No decision about the feed of ${feed.dealer_id} of ${feed.day} exists: expected a decided feed.`,
     );
-  await rm(path, { force: true });
+  await rm(path, { force: true }).catch((thrown: unknown) => {
+    throw isReadOnly(thrown) ? unwritable(lake) : thrown;
+  });
   await syncToDisk(folderIn(lake));
   return decision;
 }

@@ -6,7 +6,6 @@
  */
 import { type Row, textIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
-import { serviceJob } from "../db/job.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
 import { decodedVin, newestYearOn } from "../listing/vins.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -74,9 +73,7 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
 
 /** Returns the attributes that follow from a VIN. Refuses one that says nothing with `not_found`. */
 export async function decodeVin(vin: string, version: LakeVersion): Promise<Row> {
-  // As work of the service: a statement of the request would begin its charge, which most of these VINs end without.
-  const decoding = version.withJob(serviceJob());
-  const [decoded] = await decoding.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
+  const [decoded] = await version.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
   if (decoded === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
   return decoded;
 }

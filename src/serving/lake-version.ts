@@ -189,10 +189,13 @@ export class LakeVersion {
     return [...serving.faults, ...files.damagedPaths.map((path) => `damaged file ${path}`)];
   }
 
-  /** Returns whether the version should be opened again: a serving file in use has turned out to be damaged, or a damaged file is intact again. */
+  /**
+   * Returns whether the version should be opened again: its engine has failed, a serving file in use has turned out to be damaged, or a damaged file is
+   * intact again.
+   */
   async isOutdated(): Promise<boolean> {
-    const { serving, files } = this.resources;
-    return serving.isDamaged || (await files.isRepaired());
+    const { pool, serving, files } = this.resources;
+    return pool.hasFailed || serving.isDamaged || (await files.isRepaired());
   }
 
   /** Opens the serving files that are not open yet, so that no request waits for them. */
@@ -446,7 +449,7 @@ async function openResources(
     unlocked: endingSettings,
   });
   const pool = await SessionPool.open(database, options);
-  const serving = await ServingFiles.open({
+  const opening = ServingFiles.open({
     hasServingFiles: true,
     opensAhead: true,
     isIntact: false,
@@ -458,6 +461,11 @@ async function openResources(
     published: (await currentManifest(folder).catch(() => undefined)) ?? manifest,
     rebuiltFolder,
     engine: pool.engineOf(serviceJob()),
+  });
+  // Open sessions keep the engine of a version that does not open.
+  const serving = await opening.catch((thrown: unknown) => {
+    pool.close();
+    throw thrown;
   });
   return { ...lake, dimensions, dealers, pool, serving, dayColumns: new LRUCache({ max: keptDaysMax }) };
 }

@@ -293,9 +293,9 @@ export class SourceFetch {
         },
       }),
     );
+    if (opened === undefined) throw new TransferFault(`${connector.locationOf(path)}: not found: expected the file.`);
     this.isReceiving = false;
     if (opened === "unchanged") return undefined;
-    if (opened === undefined) throw new TransferFault(`${connector.locationOf(path)}: not found: expected the file.`);
     return {
       sha256: await sha256Of(from),
       modifiedMs: file.modifiedMs ?? opened.modifiedMs ?? null,

@@ -111,6 +111,8 @@ describe("each fault has its line, and the check ends with code 1", () => {
     rmSync(join(damaged, tables.listings[0]?.path ?? ""));
     const outcomes = await outcomesOf([...healthy, "--lake", damaged]);
     assert.match(outcomes.get("lake") ?? "", /^failed: .*: version 2026-11-19\.1: files\/listings\/.*not found/);
+    const { code, out } = await carquetHere(["check", ...healthy, "--lake", damaged, "--offline"]);
+    assert.deepEqual([code, /^failed {2}lake: /m.test(out)], [0, true], "a service starts nevertheless");
   });
 
   test("a lake whose CURRENT is lost", async (t) => {

@@ -254,6 +254,12 @@ describe("carquet sql", () => {
     const printed = { code: 0, out: "weight\n2\n", err: "" };
     assert.deepEqual(await sql([...args, "--param", "make=Ford", "--file", file]), printed);
     assert.deepEqual(await sql([...args, "-- my query\nSELECT weight FROM mine"]), printed);
+    const missing = await sql(["SELECT 1 AS one; SELECT $make"]);
+    assert.deepEqual(missing, {
+      code: 1,
+      out: "",
+      err: "carquet: Missing parameter $make: expected a value for make.\n",
+    });
     assert.deepEqual(await sql([...args, "--param", "mak=Ford", "--file", "-"], readFileSync(file, "utf8")), {
       code: 1,
       out: "",

@@ -139,6 +139,7 @@ const limits: Readonly<Record<string, string>> = {
     "what is posted is flushed within 100 ms, and nothing more is admitted while that takes longer",
   "db/log-flusher.ts delayMs":
     "what is posted is flushed within 100 ms, and nothing more is admitted while that takes longer",
+  "db/log-flusher.ts retryMs": "a flush that fails is tried again without another commit",
   "db/log-flusher.ts stalledMs":
     "while the disk of the accounts file hangs, requests are refused in time and not charged",
   "db/postgres.ts attemptsMax": "transactions that deadlock are run again",

@@ -52,6 +52,23 @@ test("the statement of an account that has used less time overtakes the waiting 
   assert.deepEqual(ended, ["busy", "quiet", "quiet", "quiet", "busy", "busy", "busy"]);
 });
 
+test("a pool whose engine has failed says so", async (t) => {
+  const pool = await openPool(t);
+  const { rows } = pool.engineOf(new Job("a"));
+  await assert.rejects(rows(sql`SELECT error('of a value: database has been invalidated')`));
+  assert.equal(pool.hasFailed, false);
+  const session = await database.connect();
+  onScopeEnd(t, async () => session.close());
+  session.rows = async () => {
+    throw new Error("FATAL Error: Failed: database has been invalidated because of a previous fatal error.");
+  };
+  const failing = await SessionPool.open(Object.assign(Object.create(database), { connect: async () => session }), {
+    sessions: 1,
+  });
+  await assert.rejects(failing.engineOf(new Job("a")).rows(light), /FATAL Error/);
+  assert.equal(failing.hasFailed, true);
+});
+
 test("the second turn goes to the account that has not had one", async (t) => {
   const ended = await orderOfEnds(await openPool(t), [...repeat(3, "a", heavy), ...repeat(3, "b", heavy)]);
   assert.deepEqual(new Set(ended.slice(0, 2)), new Set(["a", "b"]));

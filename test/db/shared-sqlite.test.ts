@@ -147,6 +147,21 @@ test("what is posted is flushed within 100 ms, and nothing more is admitted whil
   await admitted;
 });
 
+test("a flush that fails is tried again without another commit", async (scope) => {
+  const { database } = await wordsIn(scope);
+  const errors: string[] = [];
+  let flushes = 0;
+  const sync = async (): Promise<void> => {
+    flushes += 1;
+    if (flushes === 1) throw new Error("EIO");
+  };
+  const onError = (thrown: unknown): unknown => errors.push(String(thrown));
+  const flushed = new FlushedDatabase(database, { ...flush, isEachFlushed: false, onError, sync });
+  await flushed.post(insert("posted"));
+  while (flushes < 2) await pause(20);
+  assert.deepEqual(errors, ["Error: EIO"]);
+});
+
 test("concurrent changes share a flush; one whose flush fails may be on disk", async (scope) => {
   const { database } = await wordsIn(scope);
   let flushes = 0;

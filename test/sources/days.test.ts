@@ -252,6 +252,26 @@ test("a file with the ending .gz is gzip, also if a server declares that as an e
   }
 });
 
+test("a file that a server does not have for a while fails its source, and is unchanged when it is there again", async (t) => {
+  let isThere = true;
+  const server = createServer((_request, response) => {
+    response.statusCode = isThere ? 200 : 404;
+    response.end(isThere ? "vin,price\nV1,100\n" : "gone");
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(t, async () => void server.close());
+  const { writeSources, fetch } = await fetchingIn(t);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/stock.csv`;
+  writeSources({ alpha: { https: { url }, requiredFiles: 2 } });
+  assert.equal((await fetch()).of.alpha?.fetched, 1);
+  isThere = false;
+  const { error, quarantined } = (await fetch()).of.alpha ?? {};
+  assert.match(error ?? "", /: not found: expected the file\.$/);
+  assert.deepEqual(quarantined, {});
+  isThere = true;
+  assert.equal((await fetch()).of.alpha?.unchanged, 1);
+});
+
 test("a file without an end is left at the limit of its size", async (t) => {
   let sentBytes = 0;
   const server = createServer((_request, response) => {

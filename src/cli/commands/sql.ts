@@ -71,7 +71,8 @@ export const sqlCommand = (): Command =>
       if (format === "arrow") await import("../../formats/arrow.ts");
       await openAnalystDatabase(lake, settings, (database) =>
         watched(database, settings, async () => {
-          const text = await checkedText(query === undefined ? textOf(settings) : oneText(query), settings);
+          const isWhole = query !== undefined || !isOfInput(settings);
+          const text = await checkedText(query === undefined ? textOf(settings) : oneText(query), isWhole, settings);
           if (output !== undefined)
             return report(await writeLastResult(database, text, { file: output, format, isRaw }));
           return printResults(database, text, format, isRaw);
@@ -82,20 +83,22 @@ export const sqlCommand = (): Command =>
       });
     });
 
+const isOfInput = ({ file = "-" }: { readonly file?: string }): boolean => file === "-";
+
 /** Reads the text of a file or of standard input. Throws a UserError if it cannot be read. */
 async function* textOf({ file = "-" }: SqlValues): AsyncGenerator<string> {
   try {
-    yield* file === "-" ? process.stdin.setEncoding("utf8") : createReadStream(file, "utf8");
+    yield* isOfInput({ file }) ? process.stdin.setEncoding("utf8") : createReadStream(file, "utf8");
   } catch (thrown) {
     throw new UserError(`Cannot read ${file}: ${messageOf(thrown)}: expected a file of SQL statements.`);
   }
 }
 
-/** Returns a text as it arrives or, with parameters, all of it, so that they are checked before the first statement. */
-async function checkedText(chunks: AsyncIterable<string>, { param }: SqlValues): Promise<AsyncIterable<string>> {
-  if (param === undefined) return chunks;
+/** Returns all of a text, whose parameters are checked before the first statement; standard input as it arrives, if no parameter is given. */
+async function checkedText(chunks: AsyncIterable<string>, isWhole: boolean, { param }: SqlValues) {
+  if (param === undefined && !isWhole) return chunks;
   const statements = await text(chunks);
-  checkParameters(statements, param);
+  checkParameters(statements, param ?? new Map());
   return oneText(statements);
 }
 

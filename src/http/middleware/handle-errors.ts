@@ -56,8 +56,9 @@ export function refusalOf(thrown: unknown, request: string): Refusal {
 
 function refusalOfFault(thrown: unknown, request: string): Refusal {
   switch (classifyFault(thrown)) {
-    // A statement may succeed when fewer run concurrently.
+    // A statement may succeed when fewer run concurrently, or when the version has been opened again.
     case "out of memory":
+    case "engine failed":
       return refuse("overloaded", {});
     case "disk full":
       return refuse("data_unavailable", { reason: "No disk space is left for this response. Retry later." });

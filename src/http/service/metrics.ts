@@ -54,7 +54,7 @@ const readings: readonly Reading[] = [
   ["carquet_fetch_failed",                 "gauge",   "1 if the last fetch beside the service failed as a whole, else 0.", ({ freshness }) => Number(freshness.lastFetch?.error != null)],
   ["carquet_fetch_last_timestamp_seconds", "gauge",   "When the last fetch beside the service began, as Unix time; 0 if there was none.", ({ freshness }) => Date.parse(freshness.lastFetch?.at ?? "1970-01-01") / 1000],
   ["carquet_fetch_days_waiting",           "gauge",   "Days that wait for files of sources, or for their deadline.",      ({ freshness }) => freshness.lastFetch?.waiting.length ?? 0],
-  ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
+  ["carquet_lake_faults",                  "gauge",   "Number of faults of the lake, its version and its serving files.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
   ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from the lake, 0 if it was rebuilt.", ({ current }) => Number(current.inService?.served.index ?? false)],

@@ -294,7 +294,11 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,
-    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
+    onOpen: (version, served) => {
+      logger.info({ version, ...served }, "version in service");
+      // Opened again, it may have files that answers were computed without.
+      responseCache.clear();
+    },
     onRebuild: (message) => logger.warn({ error: message }, "serving file not in use"),
     onDamage: (fault) => {
       logger.error({ error: fault }, "damaged file");

@@ -3,6 +3,7 @@
  *
  * One request counts all facets that the same filters narrow. `Listings.countValues` chooses the ranges of numbers from their statistics.
  */
+import { forEachInTurns } from "../../base/turns.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, Filters, QueryOf } from "../../contract/types.ts";
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
@@ -119,16 +120,17 @@ export async function countFacets(plan: FacetPlan) {
       [...categorical, ...numeric].map((facet) => [facet, results[index]] as const),
     ),
   );
-  const categorical = query.facets.filter(isCategorical);
   const numeric = query.facets.filter(isNumeric);
+  const requested = new Map<CategoricalFacet, readonly Bucket[]>();
+  for (const facet of query.facets.filter(isCategorical)) {
+    const isKnown = plan.mode.hasValues || !valuedNames.some((name) => name === facet);
+    const buckets = isKnown ? bucketsOf(facet, found.get(facet), plan) : [];
+    requested.set(facet, await requestedOf(buckets, query));
+  }
   return {
     data: {
       total: results[0]?.total ?? 0,
-      facets: byName(categorical, (facet) =>
-        plan.mode.hasValues || !valuedNames.some((name) => name === facet)
-          ? requestedOf(bucketsOf(facet, found.get(facet), plan), query)
-          : [],
-      ),
+      facets: Object.fromEntries(requested),
       range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.get(facet)?.counts, plan.widths)),
       stats: byName(numeric, (facet) =>
         statsOf(found.get(facet)?.counts?.summaries.get(facet), found.get(facet)?.total ?? 0),
@@ -191,15 +193,19 @@ function bucketsOf(facet: CategoricalFacet, results: FacetResults | undefined, p
 }
 
 /** Returns the buckets whose value or label matches `facet_value_prefix`, at most `facet_value_limit`. */
-function requestedOf(
+async function requestedOf(
   buckets: readonly Bucket[],
   { facet_value_prefix: prefix, facet_value_limit: limit }: FacetQuery,
-): readonly Bucket[] {
+): Promise<readonly Bucket[]> {
   if (prefix === undefined) return buckets.slice(0, limit);
   const key = matchKeyOf(prefix);
   const words = wordsOf(prefix);
   const matches = (text: string): boolean => matchKeyOf(text).startsWith(key) || areBeginnings(words, wordsOf(text));
-  return buckets.filter(({ value, label }) => matches(value) || matches(label ?? "")).slice(0, limit);
+  const found: Bucket[] = [];
+  await forEachInTurns(buckets, (bucket) => {
+    if (found.length < limit && (matches(bucket.value) || matches(bucket.label ?? ""))) found.push(bucket);
+  });
+  return found;
 }
 
 function byName<F extends string, T>(facets: readonly F[], resultOf: (facet: F) => T): Readonly<Record<string, T>> {

@@ -240,11 +240,12 @@ export class ServingFiles {
     const intact = await Promise.all(files.map((file) => this.listedPath(file, "content").catch(() => undefined)));
     const kept = intact.includes(undefined) ? intact : [];
     const needed = files.filter((_, n) => kept[n] === undefined);
-    await mkdir(into, { recursive: true, mode: 0o700 });
+    if (this.isClosed) throw new Error("The version has been closed.");
     this.removeRebuilt ??= removeAtExit(into);
-    await versionFiles.reading(needed.flatMap(inputsOf), () =>
-      rebuild({ lake: folder, manifest, files: needed, into }),
-    );
+    await mkdir(into, { recursive: true, mode: 0o700 });
+    await versionFiles
+      .reading(needed.flatMap(inputsOf), () => rebuild({ lake: folder, manifest, files: needed, into }))
+      .finally(() => this.isClosed && this.removeRebuilt?.());
     return files.map((file, n) => kept[n] ?? rebuiltPath(into, file));
   }
 

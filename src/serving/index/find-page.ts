@@ -81,7 +81,7 @@ interface NamedMatches extends OrderedMatches {
   readonly nameOf: (position: number) => RowKey;
 }
 
-/** Rows of one segment are ranked by their positions, and rows of several by their builds. */
+/** Rows of one segment are ranked by their positions, and rows of several by their builds, then by the first bits of their ids. */
 async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: boolean): Promise<NamedMatches> {
   const { segment } = rows;
   const fill = await keysOf(rows, order);
@@ -89,7 +89,11 @@ async function inOrder({ rows, positions }: Matched, order: PageOrder, isOnly: b
   if (isOnly) return { positions, fill, rankOf: rankInSegment, nameOf };
   const builds = await segment.array("column build");
   const { first } = segment.dictionary.columnRange("build");
-  const rankOf = (position: number): number => segment.buildRanks[(builds[position] as number) - first] as number;
+  const ids = await segment.array("column listing_id");
+  const rankOf = (position: number): number => {
+    const rank = segment.buildRanks[(builds[position] as number) - first] as number;
+    return rank * 2 ** rankedIdBits + (firstBitsAt(ids, position) >>> (32 - rankedIdBits));
+  };
   return { positions, fill, rankOf, nameOf };
 }
 
@@ -99,12 +103,18 @@ function byName(one: Chosen<NamedMatches>, other: Chosen<NamedMatches>): number 
   return one.of.nameOf(one.position) < other.of.nameOf(other.position) ? -1 : 1;
 }
 
+/** With the rank of a build, these are exact in a double. */
+const rankedIdBits = 26;
+
+/** Returns the first 32 bits of the id of a row: see `idAt`. */
+const firstBitsAt = (ids: Int32Array, position: number): number => (ids[4 * position + 3] as number) ^ (1 << 31);
+
 const idBytes = Buffer.alloc(16);
 
 /** Returns the id of a row, 32 hexadecimal digits: see `Session.vectors`. */
 function idAt(ids: Int32Array, position: number): string {
-  for (let part = 0; part < 4; part += 1)
-    idBytes.writeInt32BE((ids[4 * position + part] as number) ^ (part === 3 ? 1 << 31 : 0), 12 - 4 * part);
+  idBytes.writeInt32BE(firstBitsAt(ids, position));
+  for (let part = 0; part < 3; part += 1) idBytes.writeInt32BE(ids[4 * position + part] as number, 12 - 4 * part);
   return idBytes.toString("hex");
 }
 
