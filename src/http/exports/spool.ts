@@ -5,7 +5,7 @@
  * the folder exceeds its size. Nothing in it outlives the service.
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -78,7 +78,6 @@ export class Spool {
   private readonly files = new Map<string, SpooledFile>();
   /** Its folder, which is created with the first file. */
   readonly folder: string;
-  private isCreated = false;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
   /** The writers of files, whose time counts as session time. */
@@ -122,7 +121,7 @@ export class Spool {
       job.abort(refuse("overloaded", {}));
     }
     await Promise.allSettled(files.map(({ written }) => written));
-    if (this.isCreated) await rm(this.folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   private get writing(): readonly SpooledFile[] {
@@ -131,8 +130,8 @@ export class Spool {
 
   private start({ key, job: { accounts }, isQuick = false, ...limits }: SpoolRequest, write: Write): SpooledFile {
     const { ageMs = this.limits.ageMs, bytesMax = this.limits.bytesMax } = limits;
-    if (!this.isCreated) createSpoolFolder(this.folder);
-    this.isCreated = true;
+    // An unused one can have been cleaned away.
+    if (!existsSync(this.folder)) createSpoolFolder(this.folder);
     this.nextId += 1;
     const job = new Job(...accounts);
     const forget = (): void => {
@@ -166,8 +165,7 @@ export class Spool {
     const { folder, job } = file;
     file.state = "writing";
     try {
-      // The folder of the spool can have been cleaned away.
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await mkdir(folder);
       const written = await write(join(folder, fileName), job);
       await this.limitSize();
       job.signal.throwIfAborted();
