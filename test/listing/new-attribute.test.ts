@@ -159,7 +159,7 @@ test("new attributes are read, served, filtered, sorted, counted and measured", 
   const query = `SELECT ${columns} FROM active WHERE price = 20003`;
   const rows = await run(process.execPath, "bin/carquet.cjs", "sql", "--lake", lake, "--format", "json", query);
   const served = { horsepower: 306, battery_kwh: 99.9, rating: 4.5, price_trend: 12.75, warranties: ["Rust"] };
-  assert.deepEqual(JSON.parse(rows), { builds: 15, ...served });
+  assert.deepEqual(JSON.parse(rows), [{ builds: 15, ...served }]);
 });
 
 test("a new attribute is shown where its row says", { skip: skipInShortRun }, async () => {

@@ -89,8 +89,10 @@ async function contentsOf(lake: string): Promise<readonly string[]> {
 
 /** Runs an ingest, which is killed after a time from its first step if it still runs. Fails if the ingest does. */
 async function ingestUntil(parameters: readonly [string, string, number], afterMs?: number): Promise<void> {
-  const program = join(import.meta.dirname, `ingest-batches${extname(import.meta.filename)}`);
-  const child = spawn(process.execPath, [program, ...parameters.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
+  const ending = extname(import.meta.filename);
+  const program = join(import.meta.dirname, `ingest-batches${ending}`);
+  const command = [...(ending === ".ts" ? ["--import", "tsx/esm"] : []), program, ...parameters.map(String)];
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   if (afterMs !== undefined) {
     await Promise.race([once(child.stdout, "data"), ended]);
