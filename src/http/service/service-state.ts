@@ -239,7 +239,8 @@ export function requireOwnNetwork({ host, corsOrigins = [] }: Pick<ServeOptions,
 /** Returns whether a host, in any spelling such as `0` or `::0`, stands for all addresses of the machine. */
 function isEveryAddress(host: string): boolean {
   const url = `http://${host.includes(":") ? `[${host}]` : host}`;
-  return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(URL.canParse(url) ? new URL(url).hostname : "[::]");
+  if (!URL.canParse(url)) return host === "";
+  return ["0.0.0.0", "[::]", "[::ffff:0:0]", "*"].includes(new URL(url).hostname);
 }
 
 /** Returns the origin of the public URL. Throws a UsageError if it is not one of the web, or has more than an origin. */
