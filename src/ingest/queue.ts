@@ -49,8 +49,10 @@ export async function ingestQueue(lake: string, queue: string, options: QueueOpt
     throw new UserError(`${queue}: not found: expected the folder of a queue, as "carquet fetch" creates it.`);
   for (const folder of folders) await createFolder(join(queue, folder));
   let hasPublished = false;
+  const waiting = await daysIn(queue, "waiting");
+  // A day that is reopened from now on is missed in its turn, before later ones.
   const [arriving] = await daysIn(queue, "arriving");
-  for (const day of await daysIn(queue, "waiting")) {
+  for (const day of waiting) {
     if (arriving !== undefined && arriving < day)
       throw new UserError(
         `${join(queue, "waiting", day)}: waits for ${arriving}, to which a file is being added: expected "carquet fetch" to complete that day.`,

@@ -334,9 +334,7 @@ export class SourceFetch {
     const { name: source, mapping, preset, dealers, dealer: fixed } = this.source;
     const { queue } = this.options;
     if (preset === "carquet") {
-      const dealerPart = dealer === undefined ? "" : `${encodeURIComponent(dealer).replaceAll(".", "%2E")}.`;
-      // Names of sources have no dot, so that two files have two names.
-      return queueFile(queue, day, `${tableOfName(name).table}-${source}.${dealerPart}${name}`, from, sha256);
+      return queueFile(queue, day, tableFileName(source, { name, dealer }), from, sha256);
     }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
     if (path !== undefined) await queueText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
@@ -397,15 +395,21 @@ async function columnsOf(name: string, path: string, limits: FeedLimits): Promis
 }
 
 /** Throws a UserError for a name by which ingest would not read a file. */
-function requireUsableName({ preset, name: source }: FeedSource, { name, dealer = "" }: FileMatch): void {
+function requireUsableName({ preset, name: source }: FeedSource, { name, dealer }: FileMatch): void {
   if (fileOf(name) === undefined || name === folderMapping)
     throw new UserError(`unknown file format: expected a name that ends with ${feedEndings}.`);
   if (preset === "carquet" && tableOfName(name).isForeign)
     throw new UserError(
       "no table in its name: expected one that begins with inventory, dealers, options or deliveries.",
     );
-  if (preset === "carquet" && !isFileName(`inventory-${source}-${dealer}-${name}`))
+  if (preset === "carquet" && !isFileName(tableFileName(source, { name, dealer })))
     throw new UserError("name too long: expected at most 200 bytes with the names of its table, source and folder.");
+}
+
+/** Returns the name in the queue of a file in Carquet's format. Names of sources have no dot, so that two files have two names. */
+function tableFileName(source: string, { name, dealer }: Pick<FileMatch, "name" | "dealer">): string {
+  const dealerPart = dealer === undefined ? "" : `${encodeURIComponent(dealer).replaceAll(".", "%2E")}.`;
+  return `${tableOfName(name).table}-${source}.${dealerPart}${name}`;
 }
 
 /** Throws a UserError if an archive or a Parquet file is damaged, or larger inside than the limits. */
