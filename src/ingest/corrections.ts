@@ -7,7 +7,7 @@
  * kill, the next ingest repeats the replay. A correction that cannot be ingested is moved to `refused/`, and the lake stays as it was.
  */
 
-import { randomUUID } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -57,8 +57,8 @@ export async function queueCorrection(
       `Invalid file "${printable(name, 60)}": expected one of the format of ${printable(found.name, 60)}.`,
     );
   const target = join(queue, "corrected", day, found.name);
-  // An ingest moves the folder of the day, so that a file is copied beside it.
-  const copied = join(queue, "corrected", `.${randomUUID()}.part`);
+  // An ingest moves the folder of the day, so that a file is copied beside it; after a kill, the next attempt replaces what was copied.
+  const copied = join(queue, "corrected", `.${hash("sha256", `${day}/${found.name}`)}.part`);
   await createFolder(dirname(copied));
   try {
     await copyFile(path, copied);

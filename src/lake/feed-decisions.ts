@@ -74,23 +74,19 @@ async function readDecision(path: string): Promise<FeedDecision | undefined> {
 
 /** Records a decision, which replaces an earlier one about the same feed. */
 export async function recordDecision(lake: string, decision: FeedDecision): Promise<void> {
-  const path = join(folderIn(lake), fileName(decision));
-  const write = async (): Promise<void> => {
-    await createFolder(folderIn(lake));
-    await replaceFile(path, `${JSON.stringify(decision)}\n`);
-  };
-  await write().catch((thrown: unknown) => {
-    throw isReadOnly(thrown) ? unwritable(lake) : thrown;
-  });
+  await orUnwritable(lake, createFolder(folderIn(lake)));
+  await orUnwritable(lake, replaceFile(join(folderIn(lake), fileName(decision)), `${JSON.stringify(decision)}\n`));
 }
 
-const isReadOnly = (thrown: unknown): boolean =>
-  thrown instanceof Error && "code" in thrown && (thrown.code === "EROFS" || thrown.code === "EACCES");
-
-const unwritable = (lake: string): UserError =>
-  new UserError(
-    `${folderIn(lake)}: cannot be written: expected a decision where deliveries are ingested, as by "carquet release".`,
-  );
+/** Settles as a change of the folder does. Throws a UserError if the lake cannot be written. */
+const orUnwritable = <T>(lake: string, change: Promise<T>): Promise<T> =>
+  change.catch((thrown: unknown) => {
+    const isReadOnly = thrown instanceof Error && "code" in thrown && ["EROFS", "EACCES"].includes(String(thrown.code));
+    if (!isReadOnly) throw thrown;
+    throw new UserError(
+      `${folderIn(lake)}: cannot be written: expected a decision where deliveries are ingested, as by "carquet release".`,
+    );
+  });
 
 /** Withdraws the decision about a feed. Returns it. Throws a UserError if there is none. */
 export async function withdrawDecision(lake: string, feed: FeedOfDay): Promise<FeedDecision> {
@@ -100,9 +96,7 @@ export async function withdrawDecision(lake: string, feed: FeedOfDay): Promise<F
     throw new UserError(
       `No decision about the feed of ${feed.dealer_id} of ${feed.day} exists: expected a decided feed.`,
     );
-  await rm(path, { force: true }).catch((thrown: unknown) => {
-    throw isReadOnly(thrown) ? unwritable(lake) : thrown;
-  });
+  await orUnwritable(lake, rm(path, { force: true }));
   await syncToDisk(folderIn(lake));
   return decision;
 }

@@ -23,7 +23,7 @@ const backup = (): Command =>
   accountsFileCommand("backup", "copy the accounts file in a consistent state and audit the copy")
     .addArgument(new Argument("<file>", "path of the backup; the file must not exist").argParser(pathParser))
     .action(async (file: string, { accounts, json }: AccountsFileValues) =>
-      printAudit(file, await orUnusable(file, backUp(accounts, file)), json),
+      printAudit(file, await orUnusable(`${accounts} or ${file}`, backUp(accounts, file)), json),
     );
 
 const restoreSettings = {
@@ -41,7 +41,7 @@ const restoreBackup = (): Command =>
       async (file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
         const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
         const { audit: restored, previousFile } = await orUnusable(
-          accounts,
+          `${accounts} or ${file}`,
           restore(accounts, file, { stamp, discard }),
         );
         if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
